@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The port to the hypervisor: operations go out, results and events come back as inputs.
+ *
+ * An op is self-contained: strings and numbers, never a pointer into the model. hv_submit() returns
+ * at once; the result reaches the sink later, on the loop's thread. One vtable, because the
+ * simulation has a fake behind it; the real one is libvirt on workers plus qemu-img for volumes.
+ */
+#ifndef VMAGENT_HYPERVISOR_H
+#define VMAGENT_HYPERVISOR_H
+
+#include <vmagent/model.h>
+
+/*
+ * X(constant, name, lane, deadline s). One op per machine and lane at a time; URGENT travels on the
+ * connection and workers of its own, so that five hung calls cannot hold it up (design §4).
+ */
+#define OPS(X)                                  \
+	X(NONE, "", LANE_MAIN, 0)               \
+	X(LIST, "list", LANE_URGENT, 30)        \
+	X(READ, "read", LANE_READ, 30)          \
+	X(PREPARE, "prepare", LANE_MAIN, 300)   \
+	X(START, "start", LANE_MAIN, 120)       \
+	X(SHUTDOWN, "shutdown", LANE_SIGNAL, 5) \
+	X(DESTROY, "destroy", LANE_URGENT, 30)  \
+	X(UNDEFINE, "undefine", LANE_MAIN, 30)  \
+	X(CLEAN, "clean", LANE_MAIN, 300)
+
+enum op_lane { LANE_MAIN, LANE_READ, LANE_SIGNAL, LANE_URGENT, LANE_MAX };
+
+enum op_kind {
+#define X(c, name, lane, deadline) OP_##c,
+	OPS(X)
+#undef X
+		OP_KIND_MAX
+};
+const char *op_kind_name(enum op_kind kind);
+enum op_lane op_kind_lane(enum op_kind kind);
+msec op_kind_deadline(enum op_kind kind); /* how long it may take before it is reported as hung */
+
+/* How a volume's file comes to be (PREPARE), X(constant, name). */
+#define VOLUME_WORKS(X)                                                                       \
+	X(CHECK, "check") /* target must exist and be a regular file or block device */       \
+	X(CREATE_RAW,                                                                         \
+		"raw") /* sparse raw file of `capacity` if target is absent (DiskOrCreate) */ \
+	X(OVERLAY, "overlay") /* qcow2 over `base`, anew */                                   \
+	X(EMPTY, "empty")     /* qcow2 of `capacity`, anew */
+
+enum volume_work_kind {
+#define X(c, t) VOLUME_WORK_##c,
+	VOLUME_WORKS(X)
+#undef X
+		VOLUME_WORK_MAX
+};
+
+struct volume_work {
+	enum volume_work_kind kind;
+	char *volume;	  /* owned; the volume's name, for messages */
+	char *target;	  /* owned; absolute path */
+	char *base;	  /* owned or NULL; absolute path of the backing image */
+	int64_t capacity; /* bytes */
+};
+
+struct op {
+	uint64_t id; /* unique for this process's life */
+	enum op_kind kind;
+	char *ns, *name;	/* owned; of the machine (NULL for LIST) */
+	char vmi_uid[UID_SIZE]; /* the run that it is for; START's and DESTROY's domain must carry it */
+	char uuid[UID_SIZE];	  /* the domain's UUID */
+	char *domain;		  /* owned; the domain's name: <namespace>_<name> */
+	char *xml;		  /* owned; START */
+	char *directory;	  /* owned; PREPARE, CLEAN: the run's own folder */
+	struct volume_work *work; /* owned; PREPARE */
+	size_t n_work;
+	uint64_t facts; /* READ: the domain's fact counter when it left */
+};
+void op_done(struct op *op);
+void op_copy(struct op *dst, const struct op *src);
+
+struct domain_info { /* one domain as libvirt shows it */
+	char *name;  /* owned */
+	char uuid[UID_SIZE];
+	char owner[UID_SIZE]; /* VMI UID in our metadata element; "" when it has none */
+	enum domain_state state;
+	enum domain_reason reason;
+	bool active;
+	char *console; /* owned or NULL: path of the serial console's pty or socket */
+};
+
+struct op_result {
+	uint64_t id;
+	enum op_kind kind;
+	struct err err; /* code OK on success */
+	/* LIST: every domain of the connection, ours or not. READ: one, or none if it does not exist
+	 * (then err is OK and n_domains 0). START: one, as it runs now. */
+	struct domain_info *domains; /* owned */
+	size_t n_domains;
+};
+void op_result_done(struct op_result *result);
+
+/* libvirt's lifecycle events, X(constant, name). Only details that cannot be read later are kept. */
+#define DOMAIN_EVENTS(X)                                                          \
+	X(LOOK_AGAIN, "changed") /* whatever it was: read the state again */      \
+	X(STARTED, "started")                                                     \
+	X(SHUTDOWN, "shutdown") /* detail: guest says whether the guest did it */ \
+	X(STOPPED, "stopped")	/* detail: reason */                              \
+	X(PANICKED, "panicked")                                                   \
+	X(UNDEFINED, "undefined")
+
+enum domain_event_kind {
+#define X(c, t) DOMAIN_EVENT_##c,
+	DOMAIN_EVENTS(X)
+#undef X
+		DOMAIN_EVENT_MAX
+};
+const char *domain_event_kind_name(enum domain_event_kind kind);
+
+struct domain_event {
+	enum domain_event_kind kind;
+	char uuid[UID_SIZE];
+	char name[NAME_MAX_LEN + LABEL_MAX_LEN + 2];
+	bool guest;		   /* SHUTDOWN */
+	enum domain_reason reason; /* STOPPED */
+};
+
+/* Where everything from the hypervisor arrives; called on the loop's thread only, never from
+ * within hv_submit(). Arguments are borrowed for the call. */
+struct hv_sink {
+	void *ctx;
+	void (*connection)(void *ctx, bool up, const char *why);
+	void (*event)(void *ctx, const struct domain_event *event);
+	void (*result)(void *ctx, const struct op_result *result);
+};
+
+struct hypervisor {
+	const struct hypervisor_ops *ops;
+	struct hv_sink sink;
+};
+
+struct hypervisor_ops {
+	/* Begins to connect, and to reconnect whenever the connection is lost (with back-off),
+	 * registering the events anew each time. sink.connection(true) comes after registration. */
+	void (*start)(struct hypervisor *hv);
+	/* Takes a copy of op. Its result always comes, unless the process ends; without a
+	 * connection it comes as ERR_UNAVAILABLE. */
+	void (*submit)(struct hypervisor *hv, const struct op *op);
+};
+
+static inline void hv_start(struct hypervisor *hv)
+{
+	hv->ops->start(hv);
+}
+
+static inline void hv_submit(struct hypervisor *hv, const struct op *op)
+{
+	hv->ops->submit(hv, op);
+}
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model: a machine is one namespace/name with its VM, its VMI (one run) and what is known of
+ * its libvirt domain. The loop's thread owns all of it. Vocabulary and values are KubeVirt's
+ * (reference: kubevirt-semantics §1-§7); enums come from one list each, 0 is the harmless value.
+ */
+#ifndef VMAGENT_MODEL_H
+#define VMAGENT_MODEL_H
+
+#include <vmagent/spec.h>
+
+/* ---- enums ------------------------------------------------------------------------------- */
+
+#define PHASES(X)                             \
+	X(UNSET, "")                          \
+	X(PENDING, "Pending")                 \
+	X(SCHEDULING, "Scheduling")           \
+	X(SCHEDULED, "Scheduled")             \
+	X(RUNNING, "Running")                 \
+	X(SUCCEEDED, "Succeeded")             \
+	X(FAILED, "Failed")                   \
+	X(WAITING_FOR_SYNC, "WaitingForSync") \
+	X(UNKNOWN, "Unknown")
+
+#define RUN_STRATEGIES(X)                     \
+	X(UNSET, "")                          \
+	X(ALWAYS, "Always")                   \
+	X(RERUN_ON_FAILURE, "RerunOnFailure") \
+	X(MANUAL, "Manual")                   \
+	X(HALTED, "Halted")                   \
+	X(ONCE, "Once")                       \
+	X(WAIT_AS_RECEIVER, "WaitAsReceiver")
+
+/* Domain life cycle (§3). NONE is "no such domain", UNKNOWN "libvirt cannot be asked". */
+#define DOMAIN_STATES(X)                 \
+	X(UNKNOWN, "Unknown")            \
+	X(NONE, "NonExistent")           \
+	X(NOSTATE, "NoState")            \
+	X(RUNNING, "Running")            \
+	X(BLOCKED, "Blocked")            \
+	X(PAUSED, "Paused")              \
+	X(SHUTTING_DOWN, "ShuttingDown") \
+	X(SHUTOFF, "Shutoff")            \
+	X(CRASHED, "Crashed")            \
+	X(PMSUSPENDED, "PMSuspended")
+
+/* State change reasons (§3). DAEMON and API_ERROR are unmapped upstream; ours, see §3 [P]. */
+#define DOMAIN_REASONS(X)                    \
+	X(UNKNOWN, "Unknown")                \
+	X(USER, "User")                      \
+	X(MIGRATION, "Migration")            \
+	X(SAVE, "Save")                      \
+	X(DUMP, "Dump")                      \
+	X(IOERROR, "IOError")                \
+	X(WATCHDOG, "Watchdog")              \
+	X(FROM_SNAPSHOT, "FromSnapshot")     \
+	X(SHUTTING_DOWN, "ShuttingDown")     \
+	X(SNAPSHOT, "Snapshot")              \
+	X(CRASHED, "Crashed")                \
+	X(STARTING_UP, "StartingUp")         \
+	X(POSTCOPY, "Postcopy")              \
+	X(POSTCOPY_FAILED, "PostcopyFailed") \
+	X(SHUTDOWN, "Shutdown")              \
+	X(DESTROYED, "Destroyed")            \
+	X(MIGRATED, "Migrated")              \
+	X(SAVED, "Saved")                    \
+	X(FAILED, "Failed")                  \
+	X(PANICKED, "Panicked")              \
+	X(DAEMON, "Daemon")                  \
+	X(API_ERROR, "APIError")
+
+/* status.printableStatus (§6), without an order: status.c's table holds that. */
+#define PRINTABLES(X)                                            \
+	X(UNKNOWN, "Unknown")                                    \
+	X(STOPPED, "Stopped")                                    \
+	X(PROVISIONING, "Provisioning")                          \
+	X(STARTING, "Starting")                                  \
+	X(RUNNING, "Running")                                    \
+	X(PAUSED, "Paused")                                      \
+	X(STOPPING, "Stopping")                                  \
+	X(TERMINATING, "Terminating")                            \
+	X(CRASH_LOOP_BACK_OFF, "CrashLoopBackOff")               \
+	X(MIGRATING, "Migrating")                                \
+	X(ERROR_UNSCHEDULABLE, "ErrorUnschedulable")             \
+	X(ERR_IMAGE_PULL, "ErrImagePull")                        \
+	X(IMAGE_PULL_BACK_OFF, "ImagePullBackOff")               \
+	X(ERROR_PVC_NOT_FOUND, "ErrorPvcNotFound")               \
+	X(DATA_VOLUME_ERROR, "DataVolumeError")                  \
+	X(WAITING_FOR_VOLUME_BINDING, "WaitingForVolumeBinding") \
+	X(WAITING_FOR_RECEIVER, "WaitingForReceiver")
+
+#define REQUEST_ACTIONS(X) X(NONE, "") X(START, "Start") X(STOP, "Stop")
+#define VERBS(X)	   X(START, "start") X(STOP, "stop") X(RESTART, "restart")
+
+enum phase {
+#define X(c, t) PHASE_##c,
+	PHASES(X)
+#undef X
+		PHASE_MAX
+};
+enum run_strategy {
+#define X(c, t) STRATEGY_##c,
+	RUN_STRATEGIES(X)
+#undef X
+		STRATEGY_MAX
+};
+enum domain_state {
+#define X(c, t) DOMAIN_##c,
+	DOMAIN_STATES(X)
+#undef X
+		DOMAIN_STATE_MAX
+};
+enum domain_reason {
+#define X(c, t) REASON_##c,
+	DOMAIN_REASONS(X)
+#undef X
+		DOMAIN_REASON_MAX
+};
+enum printable {
+#define X(c, t) PRINTABLE_##c,
+	PRINTABLES(X)
+#undef X
+		PRINTABLE_MAX
+};
+enum request_action {
+#define X(c, t) REQUEST_##c,
+	REQUEST_ACTIONS(X)
+#undef X
+		REQUEST_ACTION_MAX
+};
+enum verb {
+#define X(c, t) VERB_##c,
+	VERBS(X)
+#undef X
+		VERB_MAX
+};
+
+ENUM_DECLARE(phase, PHASE, PHASES)
+ENUM_DECLARE(run_strategy, STRATEGY, RUN_STRATEGIES)
+ENUM_DECLARE(domain_state, DOMAIN, DOMAIN_STATES)
+ENUM_DECLARE(domain_reason, REASON, DOMAIN_REASONS)
+ENUM_DECLARE(printable, PRINTABLE, PRINTABLES)
+ENUM_DECLARE(request_action, REQUEST, REQUEST_ACTIONS)
+ENUM_DECLARE(verb, VERB, VERBS)
+
+/* Kinds of object that the store keeps and the API serves: X(constant, kind, plural, group). */
+#define OBJECT_KINDS(X)                                                               \
+	X(VM, "VirtualMachine", "virtualmachines", "kubevirt.io/v1")                  \
+	X(VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1") \
+	X(EVENT, "Event", "events", "v1")
+
+enum object_kind {
+#define X(c, kind, plural, group) KIND_##c,
+	OBJECT_KINDS(X)
+#undef X
+		KIND_MAX
+};
+const char *object_kind_name(enum object_kind kind);	    /* "VirtualMachine" */
+const char *object_kind_plural(enum object_kind kind);	    /* "virtualmachines" */
+const char *object_kind_api_version(enum object_kind kind); /* "kubevirt.io/v1" */
+bool object_kind_parse(const char *kind, enum object_kind *ret_kind);
+
+/* ---- objects ----------------------------------------------------------------------------- */
+
+struct object_meta {
+	char *ns;   /* owned */
+	char *name; /* owned */
+	char uid[UID_SIZE];
+	int64_t generation;
+	int64_t rv;	   /* resourceVersion: the change counter at its last commit */
+	msec created;	   /* wall */
+	msec deleted;	   /* wall time of the deletion request; 0: none */
+	char *labels;	   /* owned JSON object text, or NULL */
+	char *annotations; /* owned JSON object text, or NULL */
+};
+
+struct state_request { /* status.stateChangeRequests[] */
+	enum request_action action;
+	char uid[UID_SIZE]; /* Stop: the VMI that it means; "" none */
+	bool paused;	    /* Start with data paused=true */
+};
+
+#define REQUESTS_MAX 2 /* [Stop, Start] is the longest queue that a verb makes */
+
+struct start_failure {	/* status.startFailure, §4.5 */
+	unsigned count; /* consecutiveFailCount; 0: no failure */
+	char last_uid[UID_SIZE];
+	msec retry_at;	 /* boot time */
+	msec retry_wall; /* the same for display */
+};
+
+struct vm {
+	struct object_meta meta;
+	char *spec; /* owned JSON text, as given and defaulted */
+	enum run_strategy strategy;
+	bool uses_running;	    /* the spec says `running:` instead of `runStrategy:` */
+	enum run_strategy recorded; /* status.runStrategy */
+	struct state_request requests[REQUESTS_MAX];
+	unsigned n_requests;
+	struct start_failure failure;
+	bool ran_once;	      /* strategy Once has had its run (§14 no. 8) */
+	char *manifest_file;  /* owned or NULL: the file that declares it */
+	char *manifest_error; /* owned or NULL: why that file's present content is not applied */
+};
+
+/* What was seen of a run's end that libvirt cannot tell again later; durable (design §4). */
+struct end_evidence {
+	bool killed;		    /* a kill of ours was committed before it left */
+	bool guest_shutdown;	    /* SHUTDOWN event: the guest did it */
+	bool panicked;		    /* CRASHED event, detail PANICKED */
+	enum domain_reason stopped; /* detail of the STOPPED event; UNKNOWN: none seen */
+};
+
+struct vmi {
+	struct object_meta meta;
+	char owner[UID_SIZE]; /* UID of the VM; "" for a bare VMI */
+	char *spec;	      /* owned JSON text, defaulted */
+	struct vmi_spec typed;
+	enum phase phase;
+	msec phase_wall[PHASE_MAX]; /* when each phase was entered; 0: never */
+	char *reason;		    /* owned or NULL: status.reason, e.g. DomainVanished */
+	char *sync_error;	    /* owned or NULL: message of condition Synchronized=False */
+	struct end_evidence end;
+	msec scheduled_at; /* boot time at which Scheduled was entered: the start timeout counts from it */
+	msec retry_at;	   /* boot time before which no further try of a failed PREPARE or START */
+	unsigned tries;	   /* failed tries of that */
+	msec signal_first; /* boot time of the first shutdown signal; 0: none */
+	msec signal_last;
+	bool prepared; /* its volumes' files exist */
+	bool cleaned;  /* its files and its domain are gone */
+	char *console; /* owned or NULL: socket path or pty of the serial console */
+};
+
+/* ---- facts about the domain: never stored, read again after each start -------------------- */
+
+struct domain {
+	enum domain_state state; /* DOMAIN_UNKNOWN until read */
+	enum domain_reason reason;
+	bool active;	      /* libvirt says that a QEMU lives (true for Crashed/preserve too) */
+	char owner[UID_SIZE]; /* VMI UID in its metadata; "" none */
+	unsigned agreed;      /* equal reads in a row since the connection came up */
+	uint64_t facts;	      /* counts every event and op result folded; dates a read */
+	bool look_again;      /* an event or result asks for a read */
+	bool reading;	      /* a read is in flight */
+};
+
+#define READS_TO_AGREE 2 /* after a connect, before anything is concluded (design §4) */
+
+#endif

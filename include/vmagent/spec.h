@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The typed spec of a VirtualMachineInstance: what the agent understands of spec (of a VMI) or
+ * spec.template.spec (of a VM), after defaulting. Built from a manifest tree by spec_parse(); the
+ * domain XML and the volume work are derived from it. Field names are KubeVirt's.
+ */
+#ifndef VMAGENT_SPEC_H
+#define VMAGENT_SPEC_H
+
+#include <vmagent/base.h>
+#include <vmagent/err.h>
+
+/* One X-macro list gives an enum, its texts and its parser: X(constant, "text in manifests"). */
+#define ENUM_DECLARE(type, prefix, LIST)          \
+	const char *type##_name(enum type value); \
+	bool type##_parse(const char *text, enum type *ret_value);
+
+#define DISK_DEVICES(X) X(DISK, "disk") X(CDROM, "cdrom") X(LUN, "lun")
+#define DISK_BUSES(X)	X(UNSET, "") X(VIRTIO, "virtio") X(SATA, "sata") X(SCSI, "scsi") X(USB, "usb")
+#define DISK_CACHES(X) \
+	X(UNSET, "") X(NONE, "none") X(WRITETHROUGH, "writethrough") X(WRITEBACK, "writeback")
+#define VOLUME_KINDS(X) \
+	X(HOST_DISK, "hostDisk") X(CONTAINER_DISK, "containerDisk") X(EMPTY_DISK, "emptyDisk")
+#define BOOTLOADERS(X)	X(BIOS, "bios") X(EFI, "efi") X(EFI_SECURE, "efi-secure")
+#define PANIC_MODELS(X) X(ISA, "isa") X(HYPERV, "hyperv") X(PVPANIC, "pvpanic")
+
+enum disk_device {
+#define X(c, t) DISK_DEVICE_##c,
+	DISK_DEVICES(X)
+#undef X
+		DISK_DEVICE_MAX
+};
+enum disk_bus {
+#define X(c, t) DISK_BUS_##c,
+	DISK_BUSES(X)
+#undef X
+		DISK_BUS_MAX
+};
+enum disk_cache {
+#define X(c, t) DISK_CACHE_##c,
+	DISK_CACHES(X)
+#undef X
+		DISK_CACHE_MAX
+};
+enum volume_kind {
+#define X(c, t) VOLUME_##c,
+	VOLUME_KINDS(X)
+#undef X
+		VOLUME_KIND_MAX
+};
+enum bootloader {
+#define X(c, t) BOOTLOADER_##c,
+	BOOTLOADERS(X)
+#undef X
+		BOOTLOADER_MAX
+};
+enum panic_model {
+#define X(c, t) PANIC_MODEL_##c,
+	PANIC_MODELS(X)
+#undef X
+		PANIC_MODEL_MAX
+};
+
+ENUM_DECLARE(disk_device, DISK_DEVICE, DISK_DEVICES)
+ENUM_DECLARE(disk_bus, DISK_BUS, DISK_BUSES)
+ENUM_DECLARE(disk_cache, DISK_CACHE, DISK_CACHES)
+ENUM_DECLARE(volume_kind, VOLUME, VOLUME_KINDS)
+ENUM_DECLARE(bootloader, BOOTLOADER, BOOTLOADERS)
+ENUM_DECLARE(panic_model, PANIC_MODEL, PANIC_MODELS)
+
+#define SPEC_LIST_MAX	  256 /* disks, volumes, interfaces, networks: KubeVirt's own bound */
+#define PANIC_DEVICES_MAX 8
+
+struct disk {
+	char *name; /* owned; the volume's name */
+	enum disk_device device;
+	enum disk_bus bus; /* never UNSET after defaulting */
+	enum disk_cache cache;
+	bool readonly;
+	unsigned boot_order; /* 0: none */
+	char *serial;	     /* owned or NULL */
+};
+
+struct volume {
+	char *name; /* owned */
+	enum volume_kind kind;
+	char *path; /* owned; hostDisk: the file; containerDisk: the image file, without file:// */
+	int64_t capacity; /* bytes; emptyDisk, and hostDisk with create */
+	bool create;	  /* hostDisk type DiskOrCreate */
+	bool shared;	  /* hostDisk shared: true */
+};
+
+struct interface {
+	char *name;  /* owned; the network's name (a pod network in this version) */
+	char *model; /* owned; virtio unless given */
+	char *mac;   /* owned or NULL */
+	unsigned boot_order;
+};
+
+struct kernel_boot {
+	char *directory; /* owned; container.image: a local folder, without file:// */
+	char *kernel;	 /* owned or NULL; path within the folder */
+	char *initrd;	 /* owned or NULL */
+	char *args;	 /* owned or NULL */
+};
+
+struct vmi_spec {
+	unsigned cores, sockets, threads; /* at least 1 each */
+	char *cpu_model;		  /* owned; host-model unless given */
+	int64_t memory;			  /* bytes: memory.guest */
+	char *machine_type;		  /* owned; q35 unless given */
+	char uuid[UID_SIZE];		  /* firmware.uuid */
+	char *serial;			  /* owned or NULL: firmware.serial */
+	enum bootloader bootloader;
+	struct kernel_boot kernel_boot; /* all NULL: none */
+	struct disk *disks;		/* owned */
+	size_t n_disks;
+	struct volume *volumes; /* owned */
+	size_t n_volumes;
+	struct interface *interfaces; /* owned */
+	size_t n_interfaces;
+	enum panic_model panic_devices[PANIC_DEVICES_MAX];
+	size_t n_panic_devices;
+	bool serial_console; /* autoattachSerialConsole, default true */
+	bool acpi;	     /* features.acpi.enabled, default true */
+	int64_t grace;	     /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
+	bool start_paused;   /* startStrategy: Paused */
+};
+
+#define GRACE_UNSET	(-1) /* the field is absent */
+#define GRACE_DEFAULT_S 30   /* in force then (semantics §7.1) */
+
+void vmi_spec_done(struct vmi_spec *spec); /* frees what it owns, leaves it zero */
+
+#endif

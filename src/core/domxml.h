@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run's libvirt domain, as XML made by libxml2's writer (which escapes everything), and the work
+ * its volumes need. Both use the same paths, so both live here. Pure.
+ */
+#ifndef VMAGENT_CORE_DOMXML_H
+#define VMAGENT_CORE_DOMXML_H
+
+#include <vmagent/hypervisor.h>
+
+#define DOMAIN_METADATA_URI "https://vmagent.io/domain/1"
+
+struct domain_context { /* borrowed strings */
+	const char *ns, *name;
+	const char *vmi_uid;
+	const char *vm_uid;    /* "" for a bare VMI */
+	int64_t epoch;	       /* ownership epoch; 1 */
+	const char *directory; /* the run's own folder: overlays, console log */
+	bool kvm;	       /* domain type kvm, else qemu (TCG) */
+};
+
+/* <namespace>_<name>; owned by the caller. */
+char *domain_name(const char *ns, const char *name);
+
+/* The domain XML; owned by the caller. */
+char *domain_xml(const struct vmi_spec *spec, const struct domain_context *context);
+
+/* What PREPARE has to do, in order; owned by the caller (op_done() frees it with the op). */
+void volume_works(const struct vmi_spec *spec, const char *directory, struct volume_work **ret_work,
+	size_t *ret_n);
+
+/* The metadata element's VMI UID in a domain's XML or in the element itself; false if absent. Reads
+ * with no network and no entity expansion. */
+bool domain_metadata_parse(const char *xml, char ret_vmi_uid[UID_SIZE], int64_t *ret_epoch);
+
+#endif

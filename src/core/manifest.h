@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From text to an object that may be applied: one validator for files, API and CLI (users.md 47).
+ * Findings are collected, all at once, each with line, column and field path. Pure.
+ */
+#ifndef VMAGENT_CORE_MANIFEST_H
+#define VMAGENT_CORE_MANIFEST_H
+
+#include <vmagent/model.h>
+
+#include "core/node.h"
+
+#define FINDINGS_MAX 100
+
+struct finding {
+	int line, column; /* 0: no source place */
+	char *field;	  /* owned; "spec.template.spec.domain.cpu.cores" */
+	char *message;	  /* owned; what was expected and what to do */
+};
+struct findings {
+	struct finding list[FINDINGS_MAX];
+	size_t n;
+	bool more; /* some were left off */
+};
+void findings_add(struct findings *f, const struct node *at, const char *field, const char *fmt,
+	...) PRINTF(4, 5);
+void findings_done(struct findings *f);
+/* "<source>:<line>:<column>: <field>: <message>" a line each; owned by the caller. */
+char *findings_text(const struct findings *f, const char *source);
+
+struct policy {				    /* what the node allows; borrowed strings */
+	const char *const *host_disk_roots; /* NULL-terminated; hostDisk only below these */
+	const char *default_namespace;	    /* "default" */
+};
+
+/* One object of a manifest, checked and defaulted. */
+struct manifest {
+	enum object_kind kind; /* KIND_VM or KIND_VMI */
+	char *ns, *name;       /* owned */
+	struct node *root;     /* owned; as given */
+};
+void manifest_done(struct manifest *m);
+
+/*
+ * Checks one document: kind and apiVersion (kubevirt.io/v1, v1alpha3), metadata, every field against
+ * the schema table (fields that this version does not implement are refused by name), the rules of
+ * semantics §9 that concern them. Server-set metadata (uid, resourceVersion, generation,
+ * creationTimestamp, managedFields, selfLink) and status are accepted and dropped. Returns 0, or
+ * -ERR_INVALID with at least one finding; *ret is filled only on success. Keeps a copy of doc.
+ */
+int manifest_check(const struct node *doc, const struct policy *policy, struct manifest *ret,
+	struct findings *findings);
+
+/*
+ * Fills the defaults of semantics §9.5 that are written into the object at creation. VM: machine
+ * type, and uuid as firmware.uuid and as source of firmware.serial if absent. root is a whole
+ * object (with metadata and spec).
+ */
+void manifest_default(enum object_kind kind, struct node *root, const char *uuid);
+
+/* The VMI's spec tree, made of a VM's spec tree (spec.template.spec, defaulted further, §9.5 rows
+ * for VMI: memory.guest, topology, disks for volumes, disk bus, network and interface …). Owned. */
+struct node *vmi_spec_tree(const struct node *vm_spec);
+
+/* The same further defaulting for a bare VMI's spec, in place. */
+void vmi_spec_default(struct node *vmi_spec);
+
+/* Typed spec of a defaulted, checked VMI spec tree. Errors: ERR_INVALID. */
+int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct err *err);
+
+/* Effective strategy of a VM's spec tree; *ret_running: it says `running:`. */
+enum run_strategy spec_run_strategy(const struct node *vm_spec, bool *ret_running);
+
+/* Writes a strategy back in the form that the spec uses (running: true/false or runStrategy). */
+void spec_set_run_strategy(struct node *vm_spec, enum run_strategy strategy);
+
+/*
+ * Three-way merge (design §5): base is the file's content when it was last applied, theirs the file
+ * now, ours the stored object. Only what changed from base to theirs is written into a copy of ours;
+ * removed fields are removed. Lists whose elements have a `name` merge by it, others are replaced
+ * whole. Owned.
+ */
+struct node *merge_three(
+	const struct node *base, const struct node *theirs, const struct node *ours);
+
+/* Names by KubeVirt's grammar: DNS-1123 subdomain; namespace: DNS-1123 label. */
+bool name_is_valid(const char *name);
+bool namespace_is_valid(const char *ns);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A manifest as a tree that remembers where everything stood. Made from YAML or JSON (JSON is read
+ * by the same parser) through libyaml's events; scalars keep their source text, so that a number
+ * goes through unharmed. Pure.
+ */
+#ifndef VMAGENT_CORE_NODE_H
+#define VMAGENT_CORE_NODE_H
+
+#include <vmagent/err.h>
+
+#define NODE_DEPTH_MAX	   64	  /* nesting */
+#define NODE_COUNT_MAX	   100000 /* nodes of one document, aliases expanded (the alias budget) */
+#define NODE_TEXT_MAX	   (1024 * 1024) /* bytes of one source */
+#define NODE_DOCUMENTS_MAX 1000		 /* documents of one source */
+
+enum node_kind { NODE_NULL, NODE_BOOL, NODE_NUMBER, NODE_STRING, NODE_MAP, NODE_LIST };
+
+struct node {
+	enum node_kind kind;
+	char *key;    /* owned; name within a map, else NULL */
+	int key_line; /* where that name stood; 0 if made by us */
+	int key_column;
+	char *text; /* owned; BOOL "true"/"false", NUMBER its source text as JSON allows it, STRING */
+	int line;   /* 1-based; 0: not from a source */
+	int column;		/* 1-based */
+	struct node **children; /* owned; MAP and LIST */
+	size_t n_children;
+	size_t cap_children;
+};
+
+struct documents {
+	struct node **roots; /* owned */
+	size_t n;
+};
+void documents_done(struct documents *docs);
+
+/*
+ * Every document of a source. Scalars resolve as in the Kubernetes YAML library (YAML 1.1
+ * booleans, octal, null, merge keys); duplicate keys, unknown tags, and anything beyond the bounds
+ * above are refused. Empty documents are skipped. Errors: ERR_BAD_REQUEST with *ret_line and
+ * *ret_column (1-based; 0 when there is no place), the words without them.
+ */
+int nodes_parse(const char *text, size_t len, struct documents *ret_docs, int *ret_line,
+	int *ret_column, struct err *err);
+
+void node_free(struct node *node); /* NULL is fine */
+struct node *node_copy(const struct node *node);
+bool node_equal(const struct node *a, const struct node *b); /* by value; key order is ignored */
+
+struct node *node_new(enum node_kind kind, const char *text);
+struct node *node_new_int(int64_t value);
+
+/* A map's child, or NULL; node may be NULL. path is "a.b.c", maps only. */
+struct node *node_get(const struct node *node, const char *key);
+struct node *node_at(const struct node *node, const char *path);
+const char *node_text(const struct node *node, const char *path); /* STRING or NUMBER; else NULL */
+
+/* Sets (replaces) a map's entry and owns value; node_set_path makes the maps between. */
+void node_set(struct node *map, const char *key, struct node *value);
+void node_set_path(struct node *map, const char *path, struct node *value);
+void node_remove(struct node *map, const char *key);
+void node_append(struct node *list, struct node *value);
+
+/* Compact JSON text, owned by the caller; maps keep their order. */
+char *node_json(const struct node *node);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Derived status: printableStatus (semantics §6, an ordered table, first match wins) and
+ * conditions (§1.3). Nothing here is stored by itself; it is derived whenever an object is rendered.
+ */
+#ifndef VMAGENT_CORE_STATUS_H
+#define VMAGENT_CORE_STATUS_H
+
+#include <vmagent/model.h>
+
+struct status_facts {
+	const struct vm *vm;   /* not NULL */
+	const struct vmi *vmi; /* or NULL */
+	bool create_pending;   /* the turn just decided to create the VMI */
+	bool delete_pending;   /* … to delete it */
+	bool migrating;	       /* migrationState started and not ended */
+	bool paused;	       /* VMI condition Paused=True */
+	bool data_volume_failed; /* the rest comes with later issues; the table has every row of §6 */
+	bool data_volume_filling;
+	bool unbound_volume;
+	bool pvc_missing;
+	bool unschedulable;
+	bool image_pull_error;
+	bool image_pull_back_off;
+};
+
+enum printable printable_of(const struct status_facts *facts);
+
+/* "set to start" of §6 note 1. */
+bool vm_is_set_to_start(const struct vm *vm, const struct vmi *vmi);
+
+#define CONDITIONS_MAX 12
+
+struct condition {
+	const char *type;   /* borrowed, a constant */
+	bool status;	    /* True or False */
+	const char *reason; /* borrowed, or NULL */
+	char *message;	    /* owned or NULL */
+};
+struct conditions {
+	struct condition list[CONDITIONS_MAX];
+	size_t n;
+};
+void conditions_done(struct conditions *c);
+
+/*
+ * VMI: Ready (GuestNotRunning …), Synchronized=False with sync_error, Paused with
+ * PausedByUser/PausedIOError/Paused<Reason>, LiveMigratable is left to its issue.
+ * dom is what is known now.
+ */
+void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct conditions *ret);
+
+/* VM: Ready (VMINotExists …), Failure, ManifestRejected (file's content is not applied), and the
+ * VMI's own mirrored; with no VMI nothing stale stays (§14 no. 12). */
+void vm_conditions(const struct vm *vm, const struct vmi *vmi, const struct domain *dom,
+	struct conditions *ret);
+
+#endif
