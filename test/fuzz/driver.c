@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a fuzz target over every file of a corpus folder, so that `make check` replays what fuzzing found
- * without needing clang: fuzz_NAME FOLDER. Prints one line `ok NAME: N inputs`; a crash is the failure.
- * The name of each input goes to stderr only when VERBOSE is set, to find which one crashed.
+ * without needing clang: fuzz_NAME FOLDER. Prints one line `ok NAME: N inputs`; a crash is the failure, and
+ * with VERBOSE set the last path on stderr is the input that did it.
  */
 #include <dirent.h>
 #include <stdint.h>

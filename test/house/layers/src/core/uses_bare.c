@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Must be refused: an include without its layer. */
+#include "phase.h"

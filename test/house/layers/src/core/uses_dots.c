@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Must be refused: an include that leaves its folder. */
+#include "../io/store.h"

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Must be refused: core knows no event loop. */
+#include <uv.h>

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Must be refused: core knows no hypervisor library. */
+#include <libvirt/libvirt.h>

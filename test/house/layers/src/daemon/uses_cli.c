@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Must be refused: the daemon knows no command line. */
+#include "cli/print.h"

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Must be refused: one adapter that knows another. */
+#include "io/virt.h"
