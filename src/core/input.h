@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Everything that can happen to the agent, as one tagged struct. Whoever notices something checks it,
+ * builds an input and hands it to agent_input(); nothing else changes the model. All pointers are
+ * borrowed for the call: who keeps an input's content copies it.
+ */
+#ifndef VMAGENT_CORE_INPUT_H
+#define VMAGENT_CORE_INPUT_H
+
+#include <vmagent/hypervisor.h>
+
+#include "core/manifest.h"
+#include "core/verbs.h"
+
+/* X(constant, name) */
+#define INPUTS(X)                                                            \
+	X(NONE, "none")                                                      \
+	X(CREATE, "create")	    /* a request: an object to create */     \
+	X(REPLACE, "replace")	    /* a request: an object's new content */ \
+	X(DELETE, "delete")	    /* a request */                          \
+	X(VERB, "verb")		    /* a request: start, stop, restart */    \
+	X(FOLDER, "folder")	    /* what the manifest folder holds now */ \
+	X(CONNECTION, "connection") /* to the hypervisor: up or down */      \
+	X(EVENT, "event")	    /* of a domain */                        \
+	X(RESULT, "result")	    /* of an operation */
+
+enum input_kind {
+#define X(c, t) INPUT_##c,
+	INPUTS(X)
+#undef X
+		INPUT_MAX
+};
+
+/* Who caused it, for events and the log. X(constant, text) */
+#define ACTORS(X)         \
+	X(AGENT, "agent") \
+	X(USER, "user") X(FILE, "file") X(GUEST, "guest") X(LIBVIRT, "libvirt") X(HOST, "host")
+enum actor_kind {
+#define X(c, t) ACTOR_##c,
+	ACTORS(X)
+#undef X
+		ACTOR_MAX
+};
+struct actor {
+	enum actor_kind kind;
+	int64_t uid;	  /* USER: of the calling process; -1 when not known */
+	const char *file; /* FILE: its name within the folder */
+};
+
+/* What a request is answered with, once the turn that handled it is committed. */
+struct answer {
+	const struct err *err; /* code OK: accepted */
+	const char *object;    /* JSON of the object as it is now, or NULL */
+	const char *note;      /* something the caller should be told, or NULL */
+	enum object_kind kind; /* of the object the request named, for Status details */
+	const char *name;
+};
+struct reply {
+	void *ctx;
+	void (*answer)(
+		void *ctx, const struct answer *answer); /* called exactly once; may be NULL */
+};
+
+#define PROPAGATION_FOREGROUND 0 /* the VMI goes with the VM */
+#define PROPAGATION_ORPHAN     1 /* the VMI stays */
+
+struct request {
+	struct reply reply;
+	struct actor actor;
+	enum object_kind kind;
+	const char *ns, *name;
+	bool dry_run;
+	/* CREATE, REPLACE: checked by manifest_check() already */
+	const struct manifest *manifest;
+	int64_t if_rv;	    /* REPLACE: resourceVersion that it must still have; 0: any */
+	const char *if_uid; /* DELETE: UID precondition, or NULL */
+	int64_t grace;	    /* DELETE: gracePeriodSeconds; GRACE_UNSET: none */
+	enum verb verb;	    /* VERB */
+	struct verb_options options;
+};
+
+struct folder_doc_file {     /* one file of the manifest folder */
+	const char *name;    /* within the folder */
+	const char *content; /* NULL: gone, or not readable */
+	size_t len;
+	const struct err *err; /* why it is not readable; NULL: it is gone or has content */
+};
+
+struct folder_input {
+	bool missing; /* the folder itself is not there or not readable: why says so */
+	const char *why;
+	bool complete; /* files names all there are: others are gone */
+	const struct folder_doc_file *files;
+	size_t n_files;
+};
+
+struct input {
+	enum input_kind kind;
+	union {
+		struct request request;	    /* CREATE … VERB */
+		struct folder_input folder; /* FOLDER */
+		struct {
+			bool up;
+			const char *why;
+		} connection;
+		const struct domain_event *event;
+		const struct op_result *result;
+	};
+};
+
+#endif

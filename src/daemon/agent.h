@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The agent: input → fold → decide → commit → act. It owns the model and is the only one that changes
+ * it. Loop thread only; it reads no clock and touches no library but through the store and the
+ * hypervisor port, so that the simulation runs the very same code in virtual time.
+ */
+#ifndef VMAGENT_DAEMON_AGENT_H
+#define VMAGENT_DAEMON_AGENT_H
+
+#include <vmagent/log.h>
+
+#include "core/input.h"
+#include "io/store.h"
+
+struct agent;
+
+struct agent_options { /* borrowed for the agent's life */
+	struct policy policy;
+	const char *state_dir; /* runs' folders are <state_dir>/vmi/<uid> */
+	const char *node_name; /* this host's name: status.nodeName */
+	const char *boot_id; /* the kernel's; another one than stored means: every deadline is over */
+	bool kvm;	     /* domains of type kvm, else qemu */
+	void (*entropy)(void *ctx, void *bytes, size_t n); /* UUIDs and jitter */
+	void *entropy_ctx;
+};
+
+/* Loads everything from the store. Errors: ERR_IO. store and hv are borrowed. */
+int agent_new(const struct agent_options *options, struct store *store, struct hypervisor *hv,
+	struct now now, struct agent **ret_agent, struct err *err);
+void agent_free(struct agent *agent);
+
+/* Lets something in: an edge becomes a fact on the object that it concerns. */
+void agent_input(struct agent *agent, const struct input *input, struct now now);
+
+/* One turn: decides for each dirty machine, commits, acts, answers. Returns whether something is
+ * still dirty, i.e. the loop must not block. */
+bool agent_turn(struct agent *agent, struct now now);
+
+/* Boot time at which a turn is needed even if nothing comes in; NEVER: none. */
+msec agent_wake_at(const struct agent *agent);
+
+/* Called after each commit with the newest resourceVersion: watches look at the change log then. */
+void agent_on_commit(struct agent *agent, void (*hook)(void *ctx, int64_t rv), void *ctx);
+
+/* The serial console of a running VMI: its path, valid until the next turn. ERR_NOT_FOUND, or
+ * ERR_BAD_REQUEST/ERR_CONFLICT by §5.4 "console". */
+int agent_console(const struct agent *agent, const char *ns, const char *name,
+	const char **ret_path, struct err *err);
+
+/* Health, for /healthz and the watchdog: false with words while the store or libvirt fails. */
+bool agent_is_healthy(const struct agent *agent, struct err *ret_why);
+
+#endif
