@@ -23,10 +23,12 @@ struct store;
 int store_open(const char *path, struct store **ret_store, struct err *err);
 void store_close(struct store *store);
 
-/* Opens, or when the file is unusable moves it aside (<path>.broken-<wall seconds>) and starts an
- * empty one; *ret_lost says so and why has the words. */
+/* Opens, or when the file is unusable (damaged, unreadable, a failing migration) moves it aside as
+ * <path>.broken-<wall seconds> and starts an empty one: then *why holds the words, else its code is
+ * ERR_OK. A newer schema, a full disk or another agent that has it open are errors, not damage. In a
+ * file made here the change counter starts at the wall time in ms, so that no rv comes twice. */
 int store_open_or_rebuild(const char *path, struct now now, struct store **ret_store,
-	bool *ret_lost, struct err *why, struct err *err);
+	struct err *why, struct err *err);
 
 /* Everything that writes stands between these. commit failing rolls back; ENOSPC releases the ballast
  * and tries once more; errors ERR_NO_SPACE or ERR_IO. */
@@ -49,17 +51,29 @@ struct object_row { /* all borrowed for the call */
 
 /* Inserts or replaces, and logs ADDED or MODIFIED. */
 int store_put(struct store *store, const struct object_row *row, struct err *err);
-/* Removes, and logs DELETED with row->object as the last state. */
+/* Removes, and logs DELETED with row->object as the last state. No such row: 0, nothing logged. */
 int store_remove(struct store *store, const struct object_row *row, struct err *err);
 
-/* Calls back for each row by (ns, name); ns NULL: all namespaces; name NULL: all names. A callback
- * returning nonzero ends it, and that is returned. */
-typedef int object_cb(void *ctx, const struct object_row *row);
-int store_each(struct store *store, enum object_kind kind, const char *ns, const char *name,
-	object_cb *cb, void *ctx, struct err *err);
+struct object_query {
+	enum object_kind kind;
+	const char *ns, *name; /* NULL: all */
+};
 
-/* Change log, from just after `since`, at most `limit` rows. ERR_GONE when `since` is older than the
- * window. type: "ADDED", "MODIFIED", "DELETED". */
+/* Calls back for each row by (ns, name). A callback returning nonzero ends it, and that is returned;
+ * it may read the store, but not write. */
+typedef int object_cb(void *ctx, const struct object_row *row);
+int store_each(struct store *store, const struct object_query *query, object_cb *cb, void *ctx,
+	struct err *err);
+
+struct change_query {
+	enum object_kind kind;
+	const char *ns; /* NULL: all */
+	int64_t since;
+	int limit; /* rows at most */
+};
+
+/* The change log from just after `since`, in order. ERR_GONE when `since` is older than the window, or
+ * newer than the newest change (it is of another database). type: "ADDED", "MODIFIED", "DELETED". */
 struct change_row {
 	int64_t rv;
 	enum object_kind kind;
@@ -67,8 +81,8 @@ struct change_row {
 	const char *labels_before; /* or NULL */
 };
 typedef int change_cb(void *ctx, const struct change_row *row);
-int store_changes(struct store *store, enum object_kind kind, const char *ns, int64_t since,
-	int limit, change_cb *cb, void *ctx, struct err *err);
+int store_changes(struct store *store, const struct change_query *query, change_cb *cb, void *ctx,
+	struct err *err);
 
 /* Provenance: what each manifest file last gave, document by document (design §5). X(constant, text) */
 #define PROVENANCES(X) X(LIVE, "live") X(DELETED, "deleted") X(MOVED, "moved") X(DONE, "done")
@@ -90,8 +104,8 @@ struct provenance_row { /* borrowed for the call */
 };
 typedef int provenance_cb(void *ctx, const struct provenance_row *row);
 int store_put_provenance(struct store *store, const struct provenance_row *row, struct err *err);
-int store_remove_provenance(struct store *store, const char *file, enum object_kind kind,
-	const char *ns, const char *name, struct err *err);
+/* The row of that file, kind, ns and name; its other fields are not looked at. */
+int store_remove_provenance(struct store *store, const struct provenance_row *row, struct err *err);
 int store_each_provenance(struct store *store, provenance_cb *cb, void *ctx, struct err *err);
 
 /* Small durable values ("boot_id", "event_seq"); get returns NULL when absent, owned by the caller. */
