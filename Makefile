@@ -44,7 +44,7 @@ DRIVER  = $B/obj/test/fuzz/driver.o
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check check-% check-long guest bench fuzz-% install uninstall layers format-check format sizes deps clean help
+.PHONY: all demo check guest bench install uninstall layers format-check format sizes deps clean help
 
 all: $B/vmagent $B/vmactl ## build the agent and its command line (the default)
 
@@ -99,7 +99,7 @@ demo: ## start a real guest from a YAML file and watch its life (KEEP=1 leaves t
 	@tools/deps build run guest
 	@$(MAKE) --no-print-directory $(JOBS) all guest
 	@B=$B tools/demo
-check: ## every test: unit sim io e2e fuzz layers format sizes
+check: ## every test there is, and the checks on the source
 	@tools/deps build run guest check
 	+@$(RUN)
 check-%: ## one part of it: check-unit, check-sim, check-io, check-e2e, check-fuzz, check-long
