@@ -110,7 +110,7 @@ fuzz-%: ## fuzz one target with clang for TIME seconds (60)
 		-artifact_prefix=build/fuzz/ build/fuzz/$* test/fuzz/corpus/$*
 guest: ## build the small Linux guest of demo and tests: build/guest/guest.img, deaf.img
 	@tools/deps guest
-	@test/guest/build
+	@test/guest/build build/guest
 bench: all ## the figures of the performance table
 	@B=$B test/bench/run
 
