@@ -39,32 +39,34 @@ CLI    := $(call obj,src/cli/*.c)
 MAIN   := $B/obj/src/daemon/main.o
 AGENT  := $(filter-out $(MAIN),$(CORE) $(call obj,src/io/*.c src/daemon/*.c src/daemon/api/*.c)) $B/obj/gen/schema_sql.o
 LIB    := $(call obj,test/lib/*.c) $B/libagent.a
-FUZZ   := $(patsubst test/fuzz/%.c,$B/test/%,$(wildcard test/fuzz/fuzz_*.c))
-DRIVER  = $B/obj/test/fuzz/driver.o
+DRIVER := $B/obj/test/fuzz/driver.o
 
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all demo check guest bench install uninstall layers format-check format sizes deps clean help
-
-all: $B/vmagent $B/vmactl ## build the agent and its command line (the default)
-
-$B/vmagent: $(MAIN) $B/libagent.a
-	$(call say,LD)
-	$Q$(LINK) $^ $(AGENT_LIBS)
-$B/vmactl: $(CLI) $B/libcore.a
-	$(call say,LD)
-	$Q$(LINK) $^ $(CTL_LIBS)
-$B/libagent.a: $(AGENT)
-$B/libcore.a: $(CORE)
-$B/%.a:
-	$(call say,AR)
-	$Qrm -f $@ && $(AR) rcs $@ $^
 
 define compile
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$Q$(BUILD) -MMD -MP -c -o $@ $<
 endef
+define link
+	$(call say,LD)
+	@mkdir -p $(@D)
+	$Q$(LINK) $(filter %.o,$^) $(filter %.a,$^)
+endef
+
+all: $B/vmagent $B/vmactl ## build the agent and its command line (the default)
+$B/vmagent: $(MAIN) $B/libagent.a
+	$(link) $(AGENT_LIBS)
+$B/vmactl: $(CLI) $B/libcore.a
+	$(link) $(CTL_LIBS)
+$B/libagent.a: $(AGENT)
+$B/libcore.a: $(CORE)
+$B/%.a:
+	$(call say,AR)
+	$Qrm -f $@ && $(AR) rcs $@ $^
+
 $B/obj/%.o: %.c Makefile | $B/.libs
 	$(compile)
 $B/obj/%.o: $B/%.c Makefile | $B/.libs
@@ -75,24 +77,21 @@ $B/obj/test/%.o: INC := -I. -Itest
 $B/gen/schema_sql.c: tools/embed-sql $(wildcard schema/*.sql)
 	@mkdir -p $(@D)
 	$Qtools/embed-sql $(sort $(filter %.sql,$^)) >$@
-$B/.libs: tools/deps
-	@tools/deps --probe build && mkdir -p $(@D) && touch $@
-
-# Tests. A file test/unit/test_X.c or test/io/test_X.c exports Suite *test_X_suite(void).
-$B/test/unit: $(call obj,test/unit/test_*.c)
-$B/test/io: $(call obj,test/io/test_*.c)
-$B/test/unit $B/test/io: $B/test/%: $B/obj/gen/%_suites.o $B/obj/test/suites.o $(LIB)
-	$(call say,LD)
-	$Qmkdir -p $(@D) && $(LINK) $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS)
-$B/test/sim: $(call obj,test/sim/*.c) $(LIB)
-	$(call say,LD)
-	$Qmkdir -p $(@D) && $(LINK) $^ $(TEST_LIBS)
-$B/test/fuzz_%: $B/obj/test/fuzz/fuzz_%.o $(filter %.o,$(DRIVER)) $(LIB)
-	$(call say,LD)
-	$Qmkdir -p $(@D) && $(LINK) $^ $(filter -%,$(DRIVER)) $(TEST_LIBS)
 $B/gen/%_suites.c: test/% tools/suites
 	@mkdir -p $(@D)
 	$Qtools/suites test/$*/test_*.c >$@
+$B/.libs: tools/deps
+	@tools/deps --probe build && mkdir -p $(@D) && touch $@
+
+# Tests. A file test/unit/test_X.c or test/io/test_X.c exports Suite *test_X_suite(void); test/sim has a main of its own.
+$B/test/unit: $(call obj,test/unit/test_*.c)
+$B/test/io: $(call obj,test/io/test_*.c)
+$B/test/unit $B/test/io: $B/test/%: $B/obj/gen/%_suites.o $B/obj/test/suites.o $(LIB)
+	$(link) $(TEST_LIBS)
+$B/test/sim: $(call obj,test/sim/*.c) $(LIB)
+	$(link) $(TEST_LIBS)
+$B/test/fuzz_%: $B/obj/test/fuzz/fuzz_%.o $(filter %.o,$(DRIVER)) $(LIB)
+	$(link) $(filter -%,$(DRIVER)) $(TEST_LIBS)
 
 RUN = B=$B SAN=$(SAN) MAKE="$(MAKE) --no-print-directory" tools/check
 demo: ## start a real guest from a YAML file and watch its life (KEEP=1 leaves the agent running)
