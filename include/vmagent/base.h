@@ -59,11 +59,11 @@ static inline void free_ptr(void *p)
 /* autofree char *s = …; is freed at the end of its scope, unless handed on with take(&s). */
 #define autofree __attribute__((cleanup(free_ptr)))
 #define take(p)                                 \
-	({                                      \
+	(__extension__({                        \
 		__typeof__(*(p)) taken_ = *(p); \
 		*(p) = NULL;                    \
 		taken_;                         \
-	})
+	}))
 
 /* A growing text. Zero-initialised is empty; data is NULL until something was added. */
 struct buf {

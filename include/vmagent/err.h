@@ -48,7 +48,8 @@ struct err {
 /* Sets the words and returns -code. err may be NULL when only the code matters. */
 int err_set(struct err *err, enum err_code code, const char *fmt, ...) PRINTF(3, 4);
 
-/* Puts outer context in front ("apply 'vm1': …") and returns -code of the error there. */
+/* Puts outer context and ": " in front (fmt "apply '%s'" gives "apply 'vm1': …") and returns -code
+ * of the error there. */
 int err_wrap(struct err *err, const char *fmt, ...) PRINTF(2, 3);
 
 int err_status(enum err_code code);	    /* the HTTP status */

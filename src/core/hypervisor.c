@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What crosses the port to the hypervisor: the table of operations, copies of them, their end.
+ *
+ * Owns only constants. It must not know who is behind the port (libvirt or the simulation's fake).
+ */
+#include <vmagent/hypervisor.h>
+
+#include "core/enum.h"
+
+static const struct {
+	const char *name;
+	enum op_lane lane;
+	msec deadline;
+} ops[] = {
+#define X(c, name, lane, deadline) [OP_##c] = { name, lane, SECONDS(deadline) },
+	OPS(X)
+#undef X
+};
+_Static_assert(ARRAY_SIZE(ops) == OP_KIND_MAX, "a row for each kind of op");
+
+const char *op_kind_name(enum op_kind kind)
+{
+	return (size_t)kind < OP_KIND_MAX ? ops[kind].name : "?";
+}
+
+enum op_lane op_kind_lane(enum op_kind kind)
+{
+	return (size_t)kind < OP_KIND_MAX ? ops[kind].lane : LANE_MAIN;
+}
+
+msec op_kind_deadline(enum op_kind kind)
+{
+	return (size_t)kind < OP_KIND_MAX ? ops[kind].deadline : 0;
+}
+
+static const char *const event_kinds[] = { DOMAIN_EVENTS(ENUM_TEXT_) };
+_Static_assert(ARRAY_SIZE(event_kinds) == DOMAIN_EVENT_MAX, "a name for each event");
+
+const char *domain_event_kind_name(enum domain_event_kind kind)
+{
+	return (size_t)kind < DOMAIN_EVENT_MAX ? event_kinds[kind] : "?";
+}
+
+void op_done(struct op *op)
+{
+	for (size_t i = 0; i < op->n_work; i++) {
+		free(op->work[i].volume);
+		free(op->work[i].target);
+		free(op->work[i].base);
+	}
+	free(op->work);
+	free(op->ns);
+	free(op->name);
+	free(op->domain);
+	free(op->xml);
+	free(op->directory);
+	*op = (struct op){ 0 };
+}
+
+static struct volume_work *work_copy(const struct volume_work *work, size_t n)
+{
+	struct volume_work *copy;
+
+	if (n == 0)
+		return NULL;
+	copy = xcalloc(n, sizeof(*copy));
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = work[i];
+		copy[i].volume = xstrdup(work[i].volume);
+		copy[i].target = xstrdup(work[i].target);
+		copy[i].base = xstrdup(work[i].base);
+	}
+	return copy;
+}
+
+void op_copy(struct op *dst, const struct op *src)
+{
+	*dst = *src;
+	dst->ns = xstrdup(src->ns);
+	dst->name = xstrdup(src->name);
+	dst->domain = xstrdup(src->domain);
+	dst->xml = xstrdup(src->xml);
+	dst->directory = xstrdup(src->directory);
+	dst->work = work_copy(src->work, src->n_work);
+}
+
+void op_result_done(struct op_result *result)
+{
+	for (size_t i = 0; i < result->n_domains; i++) {
+		free(result->domains[i].name);
+		free(result->domains[i].console);
+	}
+	free(result->domains);
+	*result = (struct op_result){ 0 };
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model's vocabulary: names and parsers of its enums, the kinds of object, the typed spec's end.
+ *
+ * Owns only constants. It must not know any rule: those lie in phase.c, strategy.c, verbs.c, status.c.
+ */
+#include <vmagent/model.h>
+
+#include "core/enum.h"
+
+ENUM_DEFINE(disk_device, DISK_DEVICE, DISK_DEVICES)
+ENUM_DEFINE(disk_bus, DISK_BUS, DISK_BUSES)
+ENUM_DEFINE(disk_cache, DISK_CACHE, DISK_CACHES)
+ENUM_DEFINE(volume_kind, VOLUME, VOLUME_KINDS)
+ENUM_DEFINE(bootloader, BOOTLOADER, BOOTLOADERS)
+ENUM_DEFINE(panic_model, PANIC_MODEL, PANIC_MODELS)
+
+ENUM_DEFINE(phase, PHASE, PHASES)
+ENUM_DEFINE(run_strategy, STRATEGY, RUN_STRATEGIES)
+ENUM_DEFINE(domain_state, DOMAIN, DOMAIN_STATES)
+ENUM_DEFINE(domain_reason, REASON, DOMAIN_REASONS)
+ENUM_DEFINE(printable, PRINTABLE, PRINTABLES)
+ENUM_DEFINE(request_action, REQUEST, REQUEST_ACTIONS)
+ENUM_DEFINE(verb, VERB, VERBS)
+
+static const struct {
+	const char *name;
+	const char *plural;
+	const char *api_version;
+} kinds[] = {
+#define X(c, kind, plural, group) [KIND_##c] = { kind, plural, group },
+	OBJECT_KINDS(X)
+#undef X
+};
+_Static_assert(ARRAY_SIZE(kinds) == KIND_MAX, "a row for each kind");
+
+const char *object_kind_name(enum object_kind kind)
+{
+	return (size_t)kind < KIND_MAX ? kinds[kind].name : "?";
+}
+
+const char *object_kind_plural(enum object_kind kind)
+{
+	return (size_t)kind < KIND_MAX ? kinds[kind].plural : "?";
+}
+
+const char *object_kind_api_version(enum object_kind kind)
+{
+	return (size_t)kind < KIND_MAX ? kinds[kind].api_version : "?";
+}
+
+bool object_kind_parse(const char *kind, enum object_kind *ret_kind)
+{
+	for (size_t i = 0; i < KIND_MAX; i++) {
+		if (streq(kinds[i].name, kind)) {
+			*ret_kind = (enum object_kind)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void kernel_boot_done(struct kernel_boot *boot)
+{
+	free(boot->directory);
+	free(boot->kernel);
+	free(boot->initrd);
+	free(boot->args);
+}
+
+static void disks_free(struct disk *disks, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(disks[i].name);
+		free(disks[i].serial);
+	}
+	free(disks);
+}
+
+static void volumes_free(struct volume *volumes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(volumes[i].name);
+		free(volumes[i].path);
+	}
+	free(volumes);
+}
+
+static void interfaces_free(struct interface *interfaces, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(interfaces[i].name);
+		free(interfaces[i].model);
+		free(interfaces[i].mac);
+	}
+	free(interfaces);
+}
+
+void vmi_spec_done(struct vmi_spec *spec)
+{
+	free(spec->cpu_model);
+	free(spec->machine_type);
+	free(spec->serial);
+	kernel_boot_done(&spec->kernel_boot);
+	disks_free(spec->disks, spec->n_disks);
+	volumes_free(spec->volumes, spec->n_volumes);
+	interfaces_free(spec->interfaces, spec->n_interfaces);
+	*spec = (struct vmi_spec){ 0 };
+}
