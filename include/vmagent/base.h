@@ -18,7 +18,7 @@
 typedef int64_t msec;
 
 #define SECONDS(n) ((msec)(n)*1000)
-#define NEVER	   INT64_MAX /* the deadline that does not come */
+#define NEVER      INT64_MAX /* the deadline that does not come */
 
 /* What time it is, handed to everything that decides: no decision reads a clock. */
 struct now {
@@ -30,9 +30,9 @@ struct now {
 #define NAME_MAX_LEN  253 /* Kubernetes: a DNS-1123 subdomain */
 #define LABEL_MAX_LEN 63  /* Kubernetes: a DNS-1123 label */
 
-#define ARRAY_SIZE(a)	   (sizeof(a) / sizeof((a)[0]))
-#define MIN(a, b)	   ((a) < (b) ? (a) : (b))
-#define MAX(a, b)	   ((a) > (b) ? (a) : (b))
+#define ARRAY_SIZE(a)      (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b)          ((a) < (b) ? (a) : (b))
+#define MAX(a, b)          ((a) > (b) ? (a) : (b))
 #define PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
 
 void *xcalloc(size_t count, size_t size);

@@ -52,7 +52,7 @@ int err_set(struct err *err, enum err_code code, const char *fmt, ...) PRINTF(3,
  * of the error there. */
 int err_wrap(struct err *err, const char *fmt, ...) PRINTF(2, 3);
 
-int err_status(enum err_code code);	    /* the HTTP status */
+int err_status(enum err_code code);         /* the HTTP status */
 const char *err_reason(enum err_code code); /* the Kubernetes StatusReason */
 
 #endif

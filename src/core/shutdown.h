@@ -13,15 +13,18 @@
 enum shutdown_step { SHUTDOWN_WAIT, SHUTDOWN_SIGNAL, SHUTDOWN_KILL };
 
 struct shutdown_facts {
-	int64_t grace;		 /* seconds; GRACE_UNSET means GRACE_DEFAULT_S */
-	bool acpi;		 /* without it a signal is useless: kill at once */
+	int64_t grace;           /* seconds; GRACE_UNSET means GRACE_DEFAULT_S */
+	bool acpi;               /* without it a signal is useless: kill at once */
 	enum domain_state state; /* Paused guests cannot react: kill at once (§14 no. 14) */
-	msec first;		 /* boot time of the first signal; 0: none yet */
-	msec last;		 /* of the last one */
-	msec now;		 /* boot */
+	msec first;              /* boot time of the first signal; 0: none yet */
+	msec last;               /* of the last one */
+	msec now;                /* boot */
 };
 
-/* *ret_wake is the boot time at which to ask again (NEVER after a kill). */
+/*
+ * *ret_wake is the boot time at which to ask again (NEVER after a kill). The caller asks only while
+ * there is something to stop: for NONE, SHUTOFF and UNKNOWN too the clock runs and ends in a kill.
+ */
 enum shutdown_step shutdown_decide(const struct shutdown_facts *facts, msec *ret_wake);
 
 #endif

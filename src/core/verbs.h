@@ -10,28 +10,32 @@
 #include <vmagent/model.h>
 
 struct verb_options {
-	bool paused;	/* start */
+	bool paused;    /* start */
 	bool has_grace; /* stop gracePeriod, restart gracePeriodSeconds */
-	int64_t grace;	/* seconds */
+	int64_t grace;  /* seconds */
 	bool dry_run;
 };
 
 /* What an accepted verb does; the caller applies it, all of it, in one transaction. */
 struct verb_effect {
 	enum run_strategy strategy; /* UNSET: spec unchanged */
-	bool set_requests;	    /* replace the queue by `requests` */
+	bool set_requests;          /* replace the queue by `requests` */
 	struct state_request requests[REQUESTS_MAX];
 	unsigned n_requests;
-	int64_t vmi_grace;	  /* GRACE_UNSET: VMI's terminationGracePeriodSeconds unchanged */
+	int64_t vmi_grace;        /* GRACE_UNSET: VMI's terminationGracePeriodSeconds unchanged */
 	bool clear_start_failure; /* start/stop/restart through the API always do (§4.5) */
 };
 
+struct verb_target { /* what the store holds for ns/name; either may be NULL; borrowed */
+	const struct vm *vm;
+	const struct vmi *vmi;
+};
+
 /*
- * vm and vmi are what the store holds for ns/name; either may be NULL. Returns 0 and fills
- * *ret_effect, or -code (NOT_FOUND, CONFLICT, BAD_REQUEST) with words that name the object, its
+ * With dry_run an accepted verb's effect is empty. Returns 0 and fills *ret_effect, or -code (NOT_FOUND, CONFLICT, BAD_REQUEST) with words that name the object, its
  * strategy and what to do.
  */
-int verb_check(enum verb verb, const struct verb_options *options, const struct vm *vm,
-	const struct vmi *vmi, struct verb_effect *ret_effect, struct err *err);
+int verb_check(enum verb verb, const struct verb_options *options, const struct verb_target *target,
+	struct verb_effect *ret_effect, struct err *err);
 
 #endif

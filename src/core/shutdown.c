@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shutdown pass (semantics §7.2): when to signal the guest, when again, when to kill.
+ *
+ * Owns a table of what a domain in each state can do with a signal. It must not know how a signal is
+ * sent or whether it arrived: the clock starts when the first one is decided.
+ */
+#include "core/shutdown.h"
+
+enum hearing {
+	HEARING_SIGNAL, /* the guest may react */
+	HEARING_CLOCK, /* it reacts already, or cannot be reached: after one signal only the clock runs */
+	HEARING_DEAF /* it cannot react: waiting is useless (§14 no. 14) */
+};
+
+/* clang-format off */
+static const enum hearing hearings[] = {
+	[DOMAIN_UNKNOWN]       = HEARING_SIGNAL, /* not knowing must not keep a guest alive */
+	[DOMAIN_NONE]          = HEARING_CLOCK,  /* a start may still be on its way */
+	[DOMAIN_NOSTATE]       = HEARING_SIGNAL,
+	[DOMAIN_RUNNING]       = HEARING_SIGNAL,
+	[DOMAIN_BLOCKED]       = HEARING_SIGNAL,
+	[DOMAIN_PAUSED]        = HEARING_DEAF,
+	[DOMAIN_SHUTTING_DOWN] = HEARING_CLOCK,
+	[DOMAIN_SHUTOFF]       = HEARING_CLOCK,
+	[DOMAIN_CRASHED]       = HEARING_DEAF,   /* on_crash preserve: QEMU lives, the guest does not */
+	[DOMAIN_PMSUSPENDED]   = HEARING_SIGNAL,
+};
+/* clang-format on */
+_Static_assert(ARRAY_SIZE(hearings) == DOMAIN_STATE_MAX, "a row for each state");
+
+static msec kill_time(const struct shutdown_facts *f, msec first)
+{
+	msec grace, at;
+
+	if (__builtin_mul_overflow(f->grace, SECONDS(1), &grace) ||
+		__builtin_add_overflow(first, grace, &at))
+		return NEVER;
+	return at;
+}
+
+static enum shutdown_step wait_for_guest(const struct shutdown_facts *f, enum hearing hearing,
+	msec *ret_wake)
+{
+	bool started = f->first != 0;
+	msec kill_at = kill_time(f, started ? f->first : f->now);
+	msec signal_at = started ? f->last + SECONDS(RESIGNAL_S) : f->now;
+
+	*ret_wake = NEVER;
+	if (f->now >= kill_at)
+		return SHUTDOWN_KILL;
+	if (started && hearing == HEARING_CLOCK)
+		signal_at = NEVER;
+	if (f->now >= signal_at) {
+		*ret_wake = MIN(f->now + SECONDS(RESIGNAL_S), kill_at);
+		return SHUTDOWN_SIGNAL;
+	}
+	*ret_wake = MIN(signal_at, kill_at);
+	return SHUTDOWN_WAIT;
+}
+
+enum shutdown_step shutdown_decide(const struct shutdown_facts *facts, msec *ret_wake)
+{
+	struct shutdown_facts f = *facts;
+	enum hearing hearing = hearings[f.state];
+
+	*ret_wake = NEVER;
+	if (f.grace == GRACE_UNSET)
+		f.grace = GRACE_DEFAULT_S;
+	if (!f.acpi || f.grace <= 0 || hearing == HEARING_DEAF)
+		return SHUTDOWN_KILL;
+	return wait_for_guest(&f, hearing, ret_wake);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a user sees of an object's state: printableStatus (semantics §6) and conditions (§1.3, §11.4).
+ *
+ * Owns the ordered table of printable statuses. It must not know how an object is rendered, and it
+ * stores nothing: all is derived anew each time, so nothing stale can stay.
+ */
+#include "core/status.h"
+
+#include "core/phase.h"
+#include "core/strategy.h"
+
+/* ---- printableStatus --------------------------------------------------------------------- */
+
+typedef bool status_predicate(const struct status_facts *f);
+
+static bool terminating(const struct status_facts *f)
+{
+	return f->vm->meta.deleted;
+}
+
+static bool stopping(const struct status_facts *f)
+{
+	return f->vmi && !phase_is_final(f->vmi->phase) &&
+		(f->vmi->meta.deleted || f->delete_pending);
+}
+
+static bool migrating(const struct status_facts *f)
+{
+	return f->migrating;
+}
+
+static bool running(const struct status_facts *f)
+{
+	return f->vmi && f->vmi->phase == PHASE_RUNNING;
+}
+
+static bool paused(const struct status_facts *f)
+{
+	return running(f) && f->paused;
+}
+
+static bool pvc_missing(const struct status_facts *f)
+{
+	return f->pvc_missing;
+}
+
+static bool data_volume_failed(const struct status_facts *f)
+{
+	return f->data_volume_failed;
+}
+
+static bool unschedulable(const struct status_facts *f)
+{
+	return f->unschedulable;
+}
+
+static bool provisioning(const struct status_facts *f)
+{
+	return f->data_volume_filling;
+}
+
+static bool unbound(const struct status_facts *f)
+{
+	return f->unbound_volume && vm_is_set_to_start(f->vm, f->vmi);
+}
+
+static bool image_pull_error(const struct status_facts *f)
+{
+	return f->image_pull_error;
+}
+
+static bool image_pull_back_off(const struct status_facts *f)
+{
+	return f->image_pull_back_off;
+}
+
+static bool starting(const struct status_facts *f)
+{
+	if (!f->vmi)
+		return f->create_pending;
+	return phase_is_unprocessed(f->vmi->phase) || f->vmi->phase == PHASE_SCHEDULING ||
+		f->vmi->phase == PHASE_SCHEDULED;
+}
+
+static bool stopped(const struct status_facts *f)
+{
+	return f->vmi ? phase_is_final(f->vmi->phase) : !f->create_pending;
+}
+
+static bool crash_looping(const struct status_facts *f)
+{
+	enum run_strategy strategy = f->vm->strategy;
+
+	return stopped(f) && !f->create_pending && f->vm->failure.count > 0 &&
+		(strategy == STRATEGY_ALWAYS || strategy == STRATEGY_RERUN_ON_FAILURE ||
+			strategy == STRATEGY_ONCE);
+}
+
+static bool waiting_for_receiver(const struct status_facts *f)
+{
+	return f->vm->strategy == STRATEGY_WAIT_AS_RECEIVER &&
+		(!f->vmi || f->vmi->phase == PHASE_WAITING_FOR_SYNC);
+}
+
+/* clang-format off */
+static const struct {
+	enum printable value;
+	status_predicate *when;
+} printables[] = { /* the first match holds */
+	{ PRINTABLE_TERMINATING,                terminating },
+	{ PRINTABLE_STOPPING,                   stopping },
+	{ PRINTABLE_MIGRATING,                  migrating },
+	{ PRINTABLE_PAUSED,                     paused },
+	{ PRINTABLE_RUNNING,                    running },
+	{ PRINTABLE_ERROR_PVC_NOT_FOUND,        pvc_missing },
+	{ PRINTABLE_DATA_VOLUME_ERROR,          data_volume_failed },
+	{ PRINTABLE_ERROR_UNSCHEDULABLE,        unschedulable },
+	{ PRINTABLE_PROVISIONING,               provisioning },
+	{ PRINTABLE_WAITING_FOR_VOLUME_BINDING, unbound },
+	{ PRINTABLE_ERR_IMAGE_PULL,             image_pull_error },
+	{ PRINTABLE_IMAGE_PULL_BACK_OFF,        image_pull_back_off },
+	{ PRINTABLE_STARTING,                   starting },
+	{ PRINTABLE_CRASH_LOOP_BACK_OFF,        crash_looping },
+	{ PRINTABLE_STOPPED,                    stopped },
+	{ PRINTABLE_WAITING_FOR_RECEIVER,       waiting_for_receiver },
+	{ PRINTABLE_UNKNOWN,                    NULL }, /* none matched */
+};
+/* clang-format on */
+_Static_assert(ARRAY_SIZE(printables) == PRINTABLE_MAX, "a row for each status");
+
+enum printable printable_of(const struct status_facts *facts)
+{
+	size_t i = 0;
+
+	while (printables[i].when && !printables[i].when(facts))
+		i++;
+	return printables[i].value;
+}
+
+/* The start that §4.3 would make without a VMI, whether the back-off is over or not. */
+static bool would_start(const struct vm *vm)
+{
+	struct strategy_facts facts = {
+		.strategy = vm->strategy,
+		.recorded = vm->recorded,
+		.ran_once = vm->ran_once,
+	};
+
+	if (vm->n_requests)
+		facts.head = vm->requests[0];
+	return strategy_decide(&facts) == INTENT_CREATE;
+}
+
+static bool stop_requested(const struct vm *vm, const struct vmi *vmi)
+{
+	return vm->n_requests && vm->requests[0].action == REQUEST_STOP &&
+		!request_is_spent(&vm->requests[0], vmi);
+}
+
+bool vm_is_set_to_start(const struct vm *vm, const struct vmi *vmi)
+{
+	switch (vm->strategy) {
+	case STRATEGY_ALWAYS:
+		return true;
+	case STRATEGY_MANUAL:
+		return vmi ? !stop_requested(vm, vmi) : would_start(vm);
+	case STRATEGY_RERUN_ON_FAILURE:
+		return vmi ? vmi->phase != PHASE_SUCCEEDED : would_start(vm);
+	case STRATEGY_ONCE:
+		return !vmi && would_start(vm);
+	case STRATEGY_HALTED:
+	case STRATEGY_WAIT_AS_RECEIVER:
+	case STRATEGY_UNSET:
+	case STRATEGY_MAX:
+		break;
+	}
+	return false;
+}
+
+/* ---- conditions -------------------------------------------------------------------------- */
+
+/* Takes message over. */
+static void add(struct conditions *c, const char *type, bool status, const char *reason,
+	char *message)
+{
+	if (c->n == CONDITIONS_MAX)
+		abort(); /* the list is as long as the kinds below */
+	c->list[c->n++] = (struct condition){ type, status, reason, message };
+}
+
+void conditions_done(struct conditions *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		free(c->list[i].message);
+	*c = (struct conditions){ 0 };
+}
+
+/* KubeVirt names three reasons to be paused and is silent on the others (§14 no. 10). */
+static const char *const pause_reasons[] = {
+#define X(c, text) [REASON_##c] = "Paused" text,
+	DOMAIN_REASONS(X)
+#undef X
+};
+_Static_assert(ARRAY_SIZE(pause_reasons) == DOMAIN_REASON_MAX, "a name for each reason");
+
+static const char *pause_reason(enum domain_reason reason)
+{
+	if (reason == REASON_USER)
+		return "PausedByUser";
+	if (reason == REASON_MIGRATION)
+		return "PausedByMigrationMonitor";
+	return pause_reasons[reason];
+}
+
+static bool vmi_is_paused(const struct vmi *vmi, const struct domain *dom)
+{
+	return dom && dom->state == DOMAIN_PAUSED && !phase_is_final(vmi->phase);
+}
+
+static void add_ready(struct conditions *c, const struct vmi *vmi, const struct domain *dom)
+{
+	if (vmi->phase != PHASE_RUNNING)
+		add(c, "Ready", false, "GuestNotRunning",
+			xasprintf("the guest is not running, the phase is '%s'",
+				phase_name(vmi->phase)));
+	else if (vmi->meta.deleted)
+		add(c, "Ready", false, "PodTerminating", xstrdup("the guest is being stopped"));
+	else if (vmi_is_paused(vmi, dom))
+		add(c, "Ready", false, "ReadinessGatesNotReady", xstrdup("the guest is paused"));
+	else
+		add(c, "Ready", true, NULL, NULL);
+}
+
+void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct conditions *ret)
+{
+	*ret = (struct conditions){ 0 };
+	add_ready(ret, vmi, dom);
+	if (vmi->sync_error)
+		add(ret, "Synchronized", false, "Synchronizing with the Domain failed.",
+			xstrdup(vmi->sync_error));
+	if (vmi_is_paused(vmi, dom))
+		add(ret, "Paused", true, pause_reason(dom->reason),
+			xasprintf("the domain is paused, reason '%s'",
+				domain_reason_name(dom->reason)));
+}
+
+void vm_conditions(const struct vm *vm, const struct vmi *vmi, const struct domain *dom,
+	struct conditions *ret)
+{
+	*ret = (struct conditions){ 0 };
+	if (vmi)
+		vmi_conditions(vmi, dom, ret); /* Ready and all others, as they are there */
+	else
+		add(ret, "Ready", false, "VMINotExists",
+			xstrdup("there is no virtual machine instance"));
+	if (vm->strategy == STRATEGY_UNSET)
+		add(ret, "Failure", true, "UnsupportedSyncError",
+			xstrdup("the runStrategy is unsupported; set one in the spec"));
+	if (vm->manifest_error)
+		add(ret, "ManifestRejected", true, "ManifestRejected", xstrdup(vm->manifest_error));
+}
