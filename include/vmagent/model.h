@@ -227,6 +227,7 @@ struct vmi {
 	msec signal_first; /* boot time of the first shutdown signal; 0: none */
 	msec signal_last;
 	bool prepared; /* its volumes' files exist */
+	int64_t vm_generation; /* of the VM when it was created (§11.3) */
 	bool cleaned;  /* its files and its domain are gone */
 	char *console; /* owned or NULL: socket path or pty of the serial console */
 };

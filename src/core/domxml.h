@@ -10,6 +10,13 @@
 
 #define DOMAIN_METADATA_URI "https://vmagent.io/domain/1"
 
+/* In the run's folder: the serial console's unix socket, on which QEMU listens, and its output. */
+#define DOMAIN_CONSOLE_FILE	"serial0"
+#define DOMAIN_CONSOLE_LOG_FILE "serial0.log"
+
+/* How long the path of a run's folder may be, so that the socket's fits a sockaddr_un (107 characters). */
+#define DOMAIN_DIRECTORY_MAX (107 - sizeof(DOMAIN_CONSOLE_FILE))
+
 struct domain_context { /* borrowed strings */
 	const char *ns, *name;
 	const char *vmi_uid;
@@ -17,12 +24,16 @@ struct domain_context { /* borrowed strings */
 	int64_t epoch;	       /* ownership epoch; 1 */
 	const char *directory; /* the run's own folder: overlays, console log */
 	bool kvm;	       /* domain type kvm, else qemu (TCG) */
+	bool pvpanic;	       /* libvirt knows the PCI panic device (9.1); else the ISA one stands in */
 };
 
 /* <namespace>_<name>; owned by the caller. */
 char *domain_name(const char *ns, const char *name);
 
-/* The domain XML; owned by the caller. */
+/*
+ * The domain XML; owned by the caller. Backing images stand in it without their format, disks with
+ * the type "file": what only the host can know is completed by the adapter that starts the domain.
+ */
 char *domain_xml(const struct vmi_spec *spec, const struct domain_context *context);
 
 /* What PREPARE has to do, in order; owned by the caller (op_done() frees it with the op). */
@@ -30,7 +41,7 @@ void volume_works(const struct vmi_spec *spec, const char *directory, struct vol
 	size_t *ret_n);
 
 /* The metadata element's VMI UID in a domain's XML or in the element itself; false if absent. Reads
- * with no network and no entity expansion. */
+ * with no network and no entity expansion. ret_epoch may be NULL. */
 bool domain_metadata_parse(const char *xml, char ret_vmi_uid[UID_SIZE], int64_t *ret_epoch);
 
 #endif

@@ -10,8 +10,9 @@
 #include <vmagent/err.h>
 
 #define NODE_DEPTH_MAX	   64	  /* nesting */
-#define NODE_COUNT_MAX	   100000 /* nodes of one document, aliases expanded (the alias budget) */
-#define NODE_TEXT_MAX	   (1024 * 1024) /* bytes of one source */
+#define NODE_COUNT_MAX	   100000 /* nodes of one source, aliases expanded (the alias budget) */
+#define NODE_KEYS_MAX	   1024	  /* entries of one map */
+#define NODE_TEXT_MAX	   (1024 * 1024) /* bytes of one source; scalars, aliases expanded: 4 times that */
 #define NODE_DOCUMENTS_MAX 1000		 /* documents of one source */
 
 enum node_kind { NODE_NULL, NODE_BOOL, NODE_NUMBER, NODE_STRING, NODE_MAP, NODE_LIST };
@@ -37,8 +38,8 @@ void documents_done(struct documents *docs);
 
 /*
  * Every document of a source. Scalars resolve as in the Kubernetes YAML library (YAML 1.1
- * booleans, octal, null, merge keys); duplicate keys, unknown tags, and anything beyond the bounds
- * above are refused. Empty documents are skipped. Errors: ERR_BAD_REQUEST with *ret_line and
+ * booleans, octal, null, merge keys, below which explicit keys always win); duplicate keys, unknown
+ * tags, control characters in strings, and anything beyond the bounds above are refused. Empty documents are skipped. Errors: ERR_BAD_REQUEST with *ret_line and
  * *ret_column (1-based; 0 when there is no place), the words without them.
  */
 int nodes_parse(const char *text, size_t len, struct documents *ret_docs, int *ret_line,

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The private state of objects, as JSON text: one table of fields per type, read and written by the
+ * same generic code, so that adding a field is adding a row. Unknown fields of a newer version are
+ * ignored; absent ones are zero.
+ */
+#include "core/codec.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+
+enum field_type { FIELD_TEXT, FIELD_UID, FIELD_NUMBER, FIELD_UNSIGNED, FIELD_BOOL, FIELD_ENUM, FIELD_DEADLINE };
+
+struct field {
+	const char *key;
+	enum field_type type;
+	size_t offset;
+};
+
+#define F(type, object, key, member) { key, FIELD_##type, offsetof(struct object, member) }
+
+/* clang-format off */
+static const struct field meta_fields[] = {
+	F(TEXT,   object_meta, "namespace",  ns),
+	F(TEXT,   object_meta, "name",       name),
+	F(UID,    object_meta, "uid",        uid),
+	F(NUMBER, object_meta, "generation", generation),
+	F(NUMBER, object_meta, "rv",         rv),
+	F(NUMBER, object_meta, "created",    created),
+	F(NUMBER, object_meta, "deleted",    deleted),
+};
+
+static const struct field vm_fields[] = {
+	F(ENUM,     vm, "strategy",      strategy),
+	F(BOOL,     vm, "usesRunning",   uses_running),
+	F(ENUM,     vm, "recorded",      recorded),
+	F(UNSIGNED, vm, "failures",      failure.count),
+	F(UID,      vm, "failedUID",     failure.last_uid),
+	F(DEADLINE, vm, "retryAt",       failure.retry_at),
+	F(NUMBER,   vm, "retryWall",     failure.retry_wall),
+	F(BOOL,     vm, "ranOnce",       ran_once),
+	F(TEXT,     vm, "manifestFile",  manifest_file),
+	F(TEXT,     vm, "manifestError", manifest_error),
+};
+
+static const struct field request_fields[] = {
+	F(ENUM, state_request, "action", action),
+	F(UID,  state_request, "uid",    uid),
+	F(BOOL, state_request, "paused", paused),
+};
+
+static const struct field vmi_fields[] = {
+	F(UID,      vmi, "owner",         owner),
+	F(ENUM,     vmi, "phase",         phase),
+	F(TEXT,     vmi, "reason",        reason),
+	F(TEXT,     vmi, "syncError",     sync_error),
+	F(BOOL,     vmi, "killed",        end.killed),
+	F(BOOL,     vmi, "guestShutdown", end.guest_shutdown),
+	F(BOOL,     vmi, "panicked",      end.panicked),
+	F(ENUM,     vmi, "stopped",       end.stopped),
+	F(DEADLINE, vmi, "scheduledAt",   scheduled_at),
+	F(DEADLINE, vmi, "retryAt",       retry_at),
+	F(UNSIGNED, vmi, "tries",         tries),
+	F(BOOL,     vmi, "hopeless",      hopeless),
+	F(DEADLINE, vmi, "signalFirst",   signal_first),
+	F(DEADLINE, vmi, "signalLast",    signal_last),
+	F(BOOL,     vmi, "prepared",      prepared),
+	F(NUMBER,   vmi, "vmGeneration",  vm_generation),
+	F(BOOL,     vmi, "cleaned",       cleaned),
+	F(TEXT,     vmi, "console",       console),
+};
+/* clang-format on */
+
+static void write_field(cJSON *json, const struct field *f, const void *object)
+{
+	const char *at = (const char *)object + f->offset;
+
+	switch (f->type) {
+	case FIELD_TEXT:
+		if (*(char *const *)at)
+			cJSON_AddStringToObject(json, f->key, *(char *const *)at);
+		return;
+	case FIELD_UID:
+		if (*at)
+			cJSON_AddStringToObject(json, f->key, at);
+		return;
+	case FIELD_NUMBER:
+	case FIELD_DEADLINE:
+		if (*(const int64_t *)at)
+			cJSON_AddNumberToObject(json, f->key, (double)*(const int64_t *)at);
+		return;
+	case FIELD_UNSIGNED:
+	case FIELD_ENUM:
+		if (*(const unsigned *)at)
+			cJSON_AddNumberToObject(json, f->key, *(const unsigned *)at);
+		return;
+	case FIELD_BOOL:
+		if (*(const bool *)at)
+			cJSON_AddTrueToObject(json, f->key);
+		return;
+	}
+}
+
+/* Deadlines of another boot are over: 0 is the past. */
+static void read_field(const cJSON *json, const struct field *f, bool same_boot, void *object)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, f->key);
+	char *at = (char *)object + f->offset;
+
+	if (!item || (f->type == FIELD_DEADLINE && !same_boot))
+		return;
+	switch (f->type) {
+	case FIELD_TEXT:
+		replace_str((char **)at, cJSON_GetStringValue(item));
+		return;
+	case FIELD_UID:
+		copy_str(at, UID_SIZE, cJSON_IsString(item) ? item->valuestring : "");
+		return;
+	case FIELD_NUMBER:
+	case FIELD_DEADLINE:
+		*(int64_t *)at = (int64_t)item->valuedouble;
+		return;
+	case FIELD_UNSIGNED:
+	case FIELD_ENUM:
+		*(unsigned *)at = (unsigned)item->valuedouble;
+		return;
+	case FIELD_BOOL:
+		*(bool *)at = cJSON_IsTrue(item);
+		return;
+	}
+}
+
+static void write_fields(cJSON *json, const struct field *fields, size_t n, const void *object)
+{
+	for (size_t i = 0; i < n; i++)
+		write_field(json, &fields[i], object);
+}
+
+struct reader {
+	const cJSON *json;
+	bool same_boot;
+};
+
+static void read_fields(const struct reader *r, const struct field *fields, size_t n, void *object)
+{
+	for (size_t i = 0; i < n; i++)
+		read_field(r->json, &fields[i], r->same_boot, object);
+}
+
+static char *print_and_free(cJSON *json)
+{
+	char *text = cJSON_PrintUnformatted(json);
+
+	cJSON_Delete(json);
+	return text;
+}
+
+char *vm_state(const struct vm *vm)
+{
+	cJSON *json = cJSON_CreateObject();
+	cJSON *requests = cJSON_AddArrayToObject(json, "requests");
+
+	write_fields(json, meta_fields, ARRAY_SIZE(meta_fields), &vm->meta);
+	write_fields(json, vm_fields, ARRAY_SIZE(vm_fields), vm);
+	for (unsigned i = 0; i < vm->n_requests; i++) {
+		cJSON *request = cJSON_CreateObject();
+
+		write_fields(request, request_fields, ARRAY_SIZE(request_fields), &vm->requests[i]);
+		cJSON_AddItemToArray(requests, request);
+	}
+	return print_and_free(json);
+}
+
+char *vmi_state(const struct vmi *vmi)
+{
+	cJSON *json = cJSON_CreateObject();
+	cJSON *entered = cJSON_AddObjectToObject(json, "entered");
+
+	write_fields(json, meta_fields, ARRAY_SIZE(meta_fields), &vmi->meta);
+	write_fields(json, vmi_fields, ARRAY_SIZE(vmi_fields), vmi);
+	for (unsigned phase = 0; phase < PHASE_MAX; phase++) {
+		if (vmi->phase_wall[phase])
+			cJSON_AddNumberToObject(entered, phase_name(phase),
+						(double)vmi->phase_wall[phase]);
+	}
+	return print_and_free(json);
+}
+
+/* ---- loading ------------------------------------------------------------------------------ */
+
+static void read_requests(const struct reader *r, struct vm *vm)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(r->json, "requests"))
+	{
+		struct reader one = { item, r->same_boot };
+
+		if (vm->n_requests < REQUESTS_MAX)
+			read_fields(&one, request_fields, ARRAY_SIZE(request_fields),
+				    &vm->requests[vm->n_requests++]);
+	}
+}
+
+static void read_entered(const struct reader *r, struct vmi *vmi)
+{
+	const cJSON *entered = cJSON_GetObjectItemCaseSensitive(r->json, "entered");
+
+	for (unsigned phase = 0; phase < PHASE_MAX; phase++) {
+		const cJSON *at = cJSON_GetObjectItemCaseSensitive(entered, phase_name(phase));
+
+		if (at)
+			vmi->phase_wall[phase] = (msec)at->valuedouble;
+	}
+}
+
+static char *node_json_at(const struct node *root, const char *path)
+{
+	const struct node *node = node_at(root, path);
+
+	return node ? node_json(node) : NULL;
+}
+
+static void read_texts(const struct node *root, struct object_meta *meta, char **spec)
+{
+	meta->labels = node_json_at(root, "metadata.labels");
+	meta->annotations = node_json_at(root, "metadata.annotations");
+	*spec = node_json_at(root, "spec");
+}
+
+static int parse_document(const char *document, struct documents *ret, struct err *err)
+{
+	int line, column;
+
+	if (nodes_parse(document, strlen(document), ret, &line, &column, err) < 0 || ret->n != 1)
+		return err_set(err, ERR_INTERNAL, "a stored object cannot be read");
+	return 0;
+}
+
+static bool enums_are_valid(const struct vm *vm)
+{
+	return vm->strategy < STRATEGY_MAX && vm->recorded < STRATEGY_MAX;
+}
+
+int vm_load(const char *document, const char *state, bool same_boot, struct vm **ret_vm,
+	    struct err *err)
+{
+	struct documents docs = { 0 };
+	cJSON *json = cJSON_Parse(state);
+	struct reader r = { json, same_boot };
+	struct vm *vm = xcalloc(1, sizeof(*vm));
+	int ret = parse_document(document, &docs, err);
+
+	if (ret == 0) {
+		read_fields(&r, meta_fields, ARRAY_SIZE(meta_fields), &vm->meta);
+		read_fields(&r, vm_fields, ARRAY_SIZE(vm_fields), vm);
+		read_requests(&r, vm);
+		read_texts(docs.roots[0], &vm->meta, &vm->spec);
+		if (!vm->meta.ns || !vm->meta.name || !vm->spec || !enums_are_valid(vm))
+			ret = err_set(err, ERR_INTERNAL, "a stored virtual machine is not whole");
+	}
+	documents_done(&docs);
+	cJSON_Delete(json);
+	if (ret < 0)
+		vm_free(take(&vm));
+	else
+		*ret_vm = vm;
+	return ret;
+}
+
+int vmi_load(const char *document, const char *state, bool same_boot, struct vmi **ret_vmi,
+	     struct err *err)
+{
+	struct documents docs = { 0 };
+	cJSON *json = cJSON_Parse(state);
+	struct reader r = { json, same_boot };
+	struct vmi *vmi = xcalloc(1, sizeof(*vmi));
+	int ret = parse_document(document, &docs, err);
+
+	if (ret == 0) {
+		read_fields(&r, meta_fields, ARRAY_SIZE(meta_fields), &vmi->meta);
+		read_fields(&r, vmi_fields, ARRAY_SIZE(vmi_fields), vmi);
+		read_entered(&r, vmi);
+		read_texts(docs.roots[0], &vmi->meta, &vmi->spec);
+		if (!vmi->meta.ns || !vmi->meta.name || !vmi->spec || vmi->phase >= PHASE_MAX)
+			ret = err_set(err, ERR_INTERNAL, "a stored instance is not whole");
+		else
+			ret = spec_parse(node_get(docs.roots[0], "spec"), &vmi->typed, err);
+	}
+	documents_done(&docs);
+	cJSON_Delete(json);
+	if (ret < 0)
+		vmi_free(take(&vmi));
+	else
+		*ret_vmi = vmi;
+	return ret;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects to text and back: the public JSON document as the API serves it (KubeVirt's shape, status
+ * derived on the spot), and the private state text, which with the document's metadata and spec is all
+ * that a restart needs. Pure.
+ */
+#ifndef VMAGENT_CORE_CODEC_H
+#define VMAGENT_CORE_CODEC_H
+
+#include "core/machine.h"
+#include "core/steps.h"
+
+/* The document of m's VM or VMI; owned by the caller. node_name: status.nodeName of a run. */
+char *vm_document(const struct machine *m);
+char *vmi_document(const struct machine *m, const char *node_name);
+
+/* The private state; owned by the caller. */
+char *vm_state(const struct vm *vm);
+char *vmi_state(const struct vmi *vmi);
+
+/* What was stored, back as an object. same_boot false: another boot of the host, every durable
+ * deadline is over. Errors: ERR_INTERNAL with words. */
+int vm_load(const char *document, const char *state, bool same_boot, struct vm **ret_vm,
+	    struct err *err);
+int vmi_load(const char *document, const char *state, bool same_boot, struct vmi **ret_vmi,
+	     struct err *err);
+
+/* A core/v1 Event: seq is its number, without gaps. owned by the caller. */
+struct event_facts { /* borrowed */
+	const struct happening *what;
+	const struct object_meta *object;
+	const char *name; /* of the Event */
+	const char *uid;
+	int64_t seq, rv;
+	msec wall;
+};
+char *event_document(const struct event_facts *facts);
+
+/* RFC 3339 in UTC, seconds. */
+#define TIME_SIZE 24
+void format_time(msec wall, char ret[TIME_SIZE]);
+
+/* "agent", "user 1000", "file web.yaml". */
+void actor_text(const struct actor *actor, char *ret, size_t size);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The decider of a machine: looks at desired state and facts and returns at most one step. Pure: no
+ * clock, no I/O, and with no new fact a second call plans nothing new.
+ *
+ * Its rules stand in one ordered table, first match wins: first what the run's phase is, then what
+ * the RunStrategy wants, then what the run itself needs next (semantics §2.3, §4.2, §7.2).
+ */
+#ifndef VMAGENT_CORE_DECIDE_H
+#define VMAGENT_CORE_DECIDE_H
+
+#include "core/machine.h"
+
+/* X(constant, name, op): model steps have op NONE; the others also send that op after the commit. */
+#define STEPS(X)                                                                                   \
+	X(NONE, "none", NONE)                                                                      \
+	X(SET_PHASE, "set-phase", NONE)                                                            \
+	X(CREATE_VMI, "create-vmi", NONE)                                                          \
+	X(DELETE_VMI, "delete-vmi", NONE)                                                          \
+	X(RERUN_VMI, "rerun-vmi", NONE) /* delete it and queue a Start */                          \
+	X(BECOME_ALWAYS, "become-always", NONE)                                                    \
+	X(POP_REQUEST, "pop-request", NONE)                                                        \
+	X(COUNT_FAILURE, "count-failure", NONE)                                                    \
+	X(CLEAR_FAILURE, "clear-failure", NONE)                                                    \
+	X(RECORD_STRATEGY, "record-strategy", NONE)                                                \
+	X(FORGET_VMI, "forget-vmi", NONE)                                                          \
+	X(FORGET_VM, "forget-vm", NONE)                                                            \
+	X(READ, "read", READ)                                                                      \
+	X(PREPARE, "prepare", PREPARE)                                                             \
+	X(START, "start", START)                                                                   \
+	X(SIGNAL, "signal", SHUTDOWN)                                                              \
+	X(KILL, "kill", DESTROY)                                                                   \
+	X(UNDEFINE, "undefine", UNDEFINE)                                                          \
+	X(CLEAN, "clean", CLEAN)
+
+enum step {
+#define X(c, name, op) STEP_##c,
+	STEPS(X)
+#undef X
+	STEP_MAX
+};
+const char *step_name(enum step step);
+enum op_kind step_op(enum step step);
+
+struct plan {
+	enum step step;
+	enum phase phase;          /* SET_PHASE */
+	enum domain_reason cause;  /* SET_PHASE: why a run ended */
+	const char *reason;        /* SET_PHASE: status.reason, or NULL; a constant */
+	msec wake_at;              /* boot time at which to decide again; NEVER: only on news */
+};
+
+struct host_facts {
+	struct now now;
+	bool connected; /* to libvirt */
+	bool settled;   /* … long enough that one read of a new run's domain is enough */
+};
+
+#define START_TIMEOUT_S 240 /* in Scheduled, then Failed (§2.3 [P]) */
+
+struct plan machine_decide(const struct machine *m, const struct host_facts *host);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Edges into facts. A read is believed only when nothing was folded since it left: the fact counter
+ * dates it, and whoever calls fold_seen() has compared it.
+ */
+#include "core/fold.h"
+
+#include <string.h>
+
+#include "core/phase.h"
+#include "core/steps.h"
+
+static void look_again(struct machine *m)
+{
+	m->dom.facts++;
+	m->dom.look_again = true;
+}
+
+/* Evidence counts only for a run that may still end; it is durable, so the VMI is to be saved. */
+void fold_event(struct machine *m, const struct domain_event *event)
+{
+	struct vmi *vmi = m->vmi;
+
+	look_again(m);
+	if (!vmi || phase_is_final(vmi->phase))
+		return;
+	if (event->kind == DOMAIN_EVENT_SHUTDOWN && event->guest)
+		vmi->end.guest_shutdown = true;
+	else if (event->kind == DOMAIN_EVENT_PANICKED)
+		vmi->end.panicked = true;
+	else if (event->kind == DOMAIN_EVENT_STOPPED)
+		vmi->end.stopped = event->reason;
+	else
+		return;
+	m->vmi_changed = true;
+}
+
+static bool seen_is_same(const struct domain *dom, const struct domain_info *info)
+{
+	if (!info)
+		return dom->state == DOMAIN_NONE;
+	return dom->state == info->state && dom->reason == info->reason &&
+	       dom->active == info->active && streq(dom->owner, info->owner);
+}
+
+static void take_seen(struct machine *m, const struct domain_info *info)
+{
+	struct domain *dom = &m->dom;
+
+	dom->state = info ? info->state : DOMAIN_NONE;
+	dom->reason = info ? info->reason : REASON_UNKNOWN;
+	dom->active = info && info->active;
+	copy_str(dom->owner, UID_SIZE, info ? info->owner : "");
+	if (!info || !info->console || !machine_owns_domain(m) ||
+	    streq(m->vmi->console, info->console))
+		return;
+	replace_str(&m->vmi->console, info->console);
+	m->vmi_changed = true;
+}
+
+void fold_seen(struct machine *m, const struct domain_info *info, bool fresh)
+{
+	if (fresh)
+		m->dom.agreed = READS_TO_AGREE;
+	else
+		m->dom.agreed = seen_is_same(&m->dom, info) ? m->dom.agreed + 1 : 1;
+	take_seen(m, info);
+	m->dom.look_again = false;
+}
+
+void fold_disconnected(struct machine *m)
+{
+	m->dom.state = DOMAIN_UNKNOWN;
+	m->dom.reason = REASON_UNKNOWN;
+	m->dom.agreed = 0;
+	m->dom.look_again = true;
+	m->dom.facts++;
+}
+
+/* Errors that no second try can cure: a missing image, XML that libvirt refuses (§2.3 [P]). */
+static bool is_hopeless(const struct op_result *result)
+{
+	enum err_code code = result->err.code;
+
+	return (result->kind == OP_PREPARE || result->kind == OP_START) &&
+	       (code == ERR_INVALID || code == ERR_NOT_FOUND || code == ERR_FORBIDDEN);
+}
+
+static void fold_failure(struct machine *m, const struct op_result *result, struct now now)
+{
+	struct vmi *vmi = m->vmi;
+
+	vmi->retry_at = now.boot + retry_delay(++vmi->tries);
+	vmi->hopeless |= is_hopeless(result);
+	if (result->err.code == ERR_UNAVAILABLE)
+		return; /* said once by the connection itself */
+	replace_str(&vmi->sync_error, result->err.msg);
+	m->vmi_changed = true;
+	m->vm_changed = m->vm != NULL;
+}
+
+static void fold_success(struct machine *m, enum op_kind kind)
+{
+	struct vmi *vmi = m->vmi;
+
+	if (kind == OP_PREPARE)
+		vmi->prepared = true;
+	else if (kind == OP_CLEAN)
+		vmi->cleaned = true;
+	else
+		return;
+	vmi->tries = 0;
+	vmi->retry_at = 0;
+	m->vmi_changed = true;
+}
+
+void fold_result(struct machine *m, const struct op_result *result, enum op_lane lane, struct now now)
+{
+	memset(&m->ops[lane], 0, sizeof(m->ops[lane]));
+	if (lane != LANE_READ && result->kind != OP_PREPARE && result->kind != OP_CLEAN)
+		look_again(m);
+	if (!m->vmi)
+		return;
+	if (result->err.code == ERR_OK)
+		fold_success(m, result->kind);
+	else if (result->kind != OP_SHUTDOWN) /* that is repeated anyway */
+		fold_failure(m, result, now);
+}

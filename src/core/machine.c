@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of the model's objects and their two guarded setters. Nothing here decides anything.
+ */
+#include "core/machine.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/phase.h"
+
+struct machine *machine_new(const char *ns, const char *name)
+{
+	struct machine *m = xcalloc(1, sizeof(*m));
+
+	m->ns = xstrdup(ns);
+	m->name = xstrdup(name);
+	m->wake_at = NEVER;
+	return m;
+}
+
+void machine_free(struct machine *m)
+{
+	if (!m)
+		return;
+	vm_free(m->vm);
+	vmi_free(m->vmi);
+	free(m->ns);
+	free(m->name);
+	free(m);
+}
+
+void object_meta_done(struct object_meta *meta)
+{
+	free(meta->ns);
+	free(meta->name);
+	free(meta->labels);
+	free(meta->annotations);
+}
+
+void vm_free(struct vm *vm)
+{
+	if (!vm)
+		return;
+	object_meta_done(&vm->meta);
+	free(vm->spec);
+	free(vm->manifest_file);
+	free(vm->manifest_error);
+	free(vm);
+}
+
+void vmi_free(struct vmi *vmi)
+{
+	if (!vmi)
+		return;
+	object_meta_done(&vmi->meta);
+	vmi_spec_done(&vmi->typed);
+	free(vmi->spec);
+	free(vmi->reason);
+	free(vmi->sync_error);
+	free(vmi->console);
+	free(vmi);
+}
+
+int machine_compare(const struct machine *m, const char *ns, const char *name)
+{
+	int order = strcmp(m->ns, ns);
+
+	return order ? order : strcmp(m->name, name);
+}
+
+bool domain_name_split(const char *domain, char ret_ns[LABEL_MAX_LEN + 1],
+		       char ret_name[NAME_MAX_LEN + 1])
+{
+	const char *bar = strchr(domain, '_');
+
+	if (!bar || bar == domain || bar - domain > LABEL_MAX_LEN)
+		return false;
+	if (!bar[1] || strlen(bar + 1) > NAME_MAX_LEN || strchr(bar + 1, '_'))
+		return false;
+	copy_str(ret_ns, (size_t)(bar - domain) + 1, domain);
+	copy_str(ret_name, NAME_MAX_LEN + 1, bar + 1);
+	return true;
+}
+
+bool machine_owns_domain(const struct machine *m)
+{
+	return m->vmi && streq(m->dom.owner, m->vmi->meta.uid);
+}
+
+enum domain_state machine_domain_state(const struct machine *m)
+{
+	if (m->dom.state == DOMAIN_UNKNOWN || m->dom.state == DOMAIN_NONE)
+		return m->dom.state;
+	return machine_owns_domain(m) ? m->dom.state : DOMAIN_NONE;
+}
+
+void vmi_set_phase(struct vmi *vmi, enum phase phase, struct now now)
+{
+	assert(phase_may_become(vmi->phase, phase));
+	vmi->phase = phase;
+	vmi->phase_wall[phase] = now.wall;
+	if (phase == PHASE_SCHEDULED)
+		vmi->scheduled_at = now.boot;
+}
+
+void vm_set_strategy(struct vm *vm, enum run_strategy strategy)
+{
+	vm->strategy = strategy;
+	if (strategy != STRATEGY_ONCE)
+		vm->ran_once = false;
+}

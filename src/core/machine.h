@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A machine: one namespace/name with its VM, its VMI and what is known of its domain. It exists as
+ * long as one of VM and VMI does. The agent owns it; the deciders see it as const.
+ */
+#ifndef VMAGENT_CORE_MACHINE_H
+#define VMAGENT_CORE_MACHINE_H
+
+#include <vmagent/hypervisor.h>
+
+struct running_op { /* one lane of a machine */
+	uint64_t id;
+	enum op_kind kind; /* NONE: the lane is free */
+	msec deadline;     /* boot time after which it is reported as hung */
+	bool overdue;      /* it was */
+};
+
+struct machine {
+	char *ns, *name; /* owned */
+	struct vm *vm;   /* owned or NULL */
+	struct vmi *vmi; /* owned or NULL */
+	struct domain dom;
+	uint64_t list_facts; /* dom.facts when the list in flight left */
+	struct running_op ops[LANE_MAX];
+	bool dirty;      /* waits in the agent's queue */
+	bool vm_changed; /* to be saved by this turn's commit */
+	bool vmi_changed;
+	unsigned passes; /* turns in a row that changed it although nothing new came in */
+	msec wake_at;    /* boot time; NEVER: none */
+	size_t wake_slot; /* its place in the heap of wake-ups, plus one; 0: not in it */
+};
+
+struct machine *machine_new(const char *ns, const char *name);
+void machine_free(struct machine *m);
+
+void vm_free(struct vm *vm);
+void vmi_free(struct vmi *vmi);
+void object_meta_done(struct object_meta *meta);
+
+/* Compares by namespace, then name. */
+int machine_compare(const struct machine *m, const char *ns, const char *name);
+
+/* <namespace>_<name> back into its parts; neither can contain '_'. False if it is not ours in form. */
+bool domain_name_split(const char *domain, char ret_ns[LABEL_MAX_LEN + 1],
+		       char ret_name[NAME_MAX_LEN + 1]);
+
+/* Whether the domain that was seen is this run's own; a foreign one counts as absent. */
+bool machine_owns_domain(const struct machine *m);
+
+/* The domain's state as this run's: NONE when there is none or it is foreign, UNKNOWN until settled. */
+enum domain_state machine_domain_state(const struct machine *m);
+
+/* The one setter of a phase: asserts the table of allowed transitions, stamps the time. */
+void vmi_set_phase(struct vmi *vmi, enum phase phase, struct now now);
+
+/* The one setter of a strategy: also forgets that Once had its run when it is left. */
+void vm_set_strategy(struct vm *vm, enum run_strategy strategy);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Carrying out a plan on the model: each step is one small change, and says what happened and why.
+ * Pure but for what it changes in the machine: identity and time come as arguments.
+ */
+#ifndef VMAGENT_CORE_STEPS_H
+#define VMAGENT_CORE_STEPS_H
+
+#include "core/decide.h"
+#include "core/input.h"
+
+#define TEXT_SIZE 512
+
+/* Something worth an event and a log line. */
+struct happening {
+	enum object_kind kind; /* of the object that it happened to */
+	bool warning;
+	const char *reason; /* a constant, KubeVirt's where it has one; NULL: only logged */
+	struct actor actor;
+	char text[TEXT_SIZE]; /* "" means nothing happened that is worth saying */
+};
+void happen(struct happening *h, enum object_kind kind, const char *reason, const char *fmt, ...)
+	PRINTF(4, 5);
+
+struct step_env { /* borrowed */
+	struct now now;
+	char uid[UID_SIZE]; /* CREATE_VMI: the new run's */
+	uint32_t random;    /* COUNT_FAILURE: jitter */
+};
+
+/* Applies plan to m, marks what changed, and fills *ret (text "" when there is nothing to say).
+ * Fails only for CREATE_VMI of a spec that cannot be understood; then nothing changed. */
+int step_apply(struct machine *m, const struct plan *plan, const struct step_env *env,
+	       struct happening *ret, struct err *err);
+
+/* Marks a VMI or VM for deletion; no-op if it is already. */
+void vmi_delete(struct machine *m, struct now now);
+void vm_delete(struct machine *m, struct now now);
+
+/* A failed try of an op is not repeated before this many ms: 1 s doubling, to 30 s. */
+#define RETRY_FIRST_S 1
+#define RETRY_MAX_S 30
+msec retry_delay(unsigned tries);
+
+#endif
