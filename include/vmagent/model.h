@@ -224,6 +224,7 @@ struct vmi {
 	msec scheduled_at; /* boot time at which Scheduled was entered: the start timeout counts from it */
 	msec retry_at;	   /* boot time before which no further try of a failed PREPARE or START */
 	unsigned tries;	   /* failed tries of that */
+	bool hopeless; /* an error that no retry can cure: a missing image, XML that is refused */
 	msec signal_first; /* boot time of the first shutdown signal; 0: none */
 	msec signal_last;
 	bool prepared; /* its volumes' files exist */
