@@ -11,7 +11,7 @@
 #define DOMAIN_METADATA_URI "https://vmagent.io/domain/1"
 
 /* In the run's folder: the serial console's unix socket, on which QEMU listens, and its output. */
-#define DOMAIN_CONSOLE_FILE	"serial0"
+#define DOMAIN_CONSOLE_FILE     "serial0"
 #define DOMAIN_CONSOLE_LOG_FILE "serial0.log"
 
 /* How long the path of a run's folder may be, so that the socket's fits a sockaddr_un (107 characters). */
@@ -21,10 +21,10 @@ struct domain_context { /* borrowed strings */
 	const char *ns, *name;
 	const char *vmi_uid;
 	const char *vm_uid;    /* "" for a bare VMI */
-	int64_t epoch;	       /* ownership epoch; 1 */
+	int64_t epoch;         /* ownership epoch; 1 */
 	const char *directory; /* the run's own folder: overlays, console log */
-	bool kvm;	       /* domain type kvm, else qemu (TCG) */
-	bool pvpanic;	       /* libvirt knows the PCI panic device (9.1); else the ISA one stands in */
+	bool kvm;              /* domain type kvm, else qemu (TCG) */
+	bool pvpanic; /* libvirt knows the PCI panic device (9.1); else the ISA one stands in */
 };
 
 /* <namespace>_<name>; owned by the caller. */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run's libvirt domain: identity, our metadata, firmware, CPU. Constants are KubeVirt's (semantics
+ * §9.5 "Domain constants"); what is not written stays at libvirt's default, which for on_crash,
+ * on_poweroff and on_reboot is KubeVirt's too. Devices are in domxml_devices.c.
+ */
+#include "core/domxml_write.h"
+
+#include <string.h>
+
+char *domain_name(const char *ns, const char *name)
+{
+	return xasprintf("%s_%s", ns, name);
+}
+
+/* The VMI's UID in here is the only proof that the domain belongs to that run (semantics §3.0). */
+static void metadata(xmlTextWriterPtr w, const struct domain_context *context)
+{
+	xml_open(w, "metadata");
+	xml_open(w, "vmagent:domain");
+	xml_attr(w, "xmlns:vmagent", DOMAIN_METADATA_URI);
+	xml_attr(w, "vmi", context->vmi_uid);
+	xml_attr(w, "vm", context->vm_uid);
+	xml_attr_int(w, "epoch", context->epoch);
+	xml_close(w);
+	xml_close(w);
+}
+
+static void identity(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context)
+{
+	autofree char *name = domain_name(context->ns, context->name);
+
+	xml_attr(w, "type", context->kvm ? "kvm" : "qemu");
+	xml_leaf(w, "name", name);
+	xml_leaf(w, "uuid", spec->uuid);
+	metadata(w, context);
+}
+
+static void size(xmlTextWriterPtr w, const struct vmi_spec *spec)
+{
+	autofree char *memory = xasprintf("%lld", (long long)spec->memory);
+	autofree char *vcpus = xasprintf("%u", spec->sockets * spec->cores * spec->threads);
+
+	xml_open(w, "memory");
+	xml_attr(w, "unit", "b");
+	xmlTextWriterWriteString(w, BAD_CAST memory);
+	xml_close(w);
+	xml_leaf(w, "vcpu", vcpus);
+}
+
+static void smbios_entry(xmlTextWriterPtr w, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	xml_open(w, "entry");
+	xml_attr(w, "name", name);
+	xmlTextWriterWriteString(w, BAD_CAST value);
+	xml_close(w);
+}
+
+static void smbios(xmlTextWriterPtr w, const struct vmi_spec *spec)
+{
+	xml_open(w, "sysinfo");
+	xml_attr(w, "type", "smbios");
+	xml_open(w, "system");
+	smbios_entry(w, "manufacturer", "KubeVirt");
+	smbios_entry(w, "product", "None");
+	smbios_entry(w, "serial", spec->serial);
+	smbios_entry(w, "uuid", spec->uuid);
+	smbios_entry(w, "family", "KubeVirt");
+	xml_close(w);
+	xml_close(w);
+}
+
+static void kernel_boot(xmlTextWriterPtr w, const struct kernel_boot *boot)
+{
+	autofree char *kernel = kernel_boot_path(boot, boot->kernel);
+	autofree char *initrd = kernel_boot_path(boot, boot->initrd);
+
+	xml_leaf(w, "kernel", kernel);
+	xml_leaf(w, "initrd", initrd);
+	if (kernel)
+		xml_leaf(w, "cmdline", boot->args);
+}
+
+static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec)
+{
+	bool efi = spec->bootloader != BOOTLOADER_BIOS;
+
+	xml_open(w, "os");
+	xml_attr(w, "firmware", efi ? "efi" : NULL);
+	xml_open(w, "type");
+	xml_attr(w, "machine", spec->machine_type);
+	xmlTextWriterWriteString(w, BAD_CAST "hvm");
+	xml_close(w);
+	if (efi)
+		xml_empty(w, "loader", "secure",
+			spec->bootloader == BOOTLOADER_EFI_SECURE ? "yes" : "no", NULL);
+	kernel_boot(w, &spec->kernel_boot);
+	xml_empty(w, "smbios", "mode", "sysinfo", NULL);
+	xml_close(w);
+}
+
+static void features(xmlTextWriterPtr w, const struct vmi_spec *spec)
+{
+	xml_open(w, "features");
+	if (spec->acpi)
+		xml_empty(w, "acpi", NULL);
+	xml_empty(w, "apic", NULL);
+	if (spec->bootloader == BOOTLOADER_EFI_SECURE)
+		xml_empty(w, "smm", "state", "on", NULL);
+	xml_close(w);
+}
+
+static void topology(xmlTextWriterPtr w, const struct vmi_spec *spec)
+{
+	xml_open(w, "topology");
+	xml_attr_int(w, "sockets", spec->sockets);
+	xml_attr_int(w, "cores", spec->cores);
+	xml_attr_int(w, "threads", spec->threads);
+	xml_close(w);
+}
+
+/*
+ * Without KVM there is no host CPU to pass through: `maximum` is what is nearest. A named model is
+ * not compared with what TCG can do, so that a manifest made for KVM still runs; QEMU leaves out what
+ * it lacks, and says so in the domain's log.
+ */
+static void cpu(xmlTextWriterPtr w, const struct vmi_spec *spec, bool kvm)
+{
+	const char *model = spec->cpu_model ? spec->cpu_model : "host-model";
+
+	xml_open(w, "cpu");
+	if (streq(model, "host-model")) {
+		xml_attr(w, "mode", "host-model");
+	} else if (streq(model, "host-passthrough")) {
+		xml_attr(w, "mode", kvm ? "host-passthrough" : "maximum");
+	} else {
+		xml_attr(w, "mode", "custom");
+		xml_attr(w, "match", "exact");
+		xml_attr(w, "check", kvm ? NULL : "none");
+		xml_leaf(w, "model", model);
+	}
+	topology(w, spec);
+	xml_close(w);
+}
+
+static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context)
+{
+	xml_open(w, "domain");
+	identity(w, spec, context);
+	size(w, spec);
+	smbios(w, spec);
+	firmware(w, spec);
+	features(w, spec);
+	cpu(w, spec, context->kvm);
+	xml_empty(w, "clock", "offset", "utc", NULL);
+	domain_devices(w, spec, context);
+	xml_close(w);
+}
+
+char *domain_xml(const struct vmi_spec *spec, const struct domain_context *context)
+{
+	xmlBufferPtr text = xmlBufferCreate();
+	xmlTextWriterPtr w = text ? xmlNewTextWriterMemory(text, 0) : NULL;
+	char *xml;
+
+	if (!w)
+		abort();
+	xmlTextWriterSetIndent(w, 1);
+	xmlTextWriterSetIndentString(w, BAD_CAST "  ");
+	domain(w, spec, context);
+	xmlFreeTextWriter(w); /* flushes */
+	xml = xstrdup((const char *)xmlBufferContent(text));
+	xmlBufferFree(text);
+	return xml;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a run's volumes lie, and what PREPARE has to do before it can start (semantics §10.1). What
+ * lives only as long as the run lies in the run's own folder: <directory>/<volume>.qcow2. Knows
+ * nothing of the files themselves.
+ */
+#include "core/domxml_write.h"
+
+#define CAPACITY_UNIT (INT64_C(1) << 20) /* sizes are aligned down to it, as KubeVirt does */
+
+const struct volume *volume_of(const struct vmi_spec *spec, const char *name)
+{
+	for (size_t i = 0; i < spec->n_volumes; i++)
+		if (streq(spec->volumes[i].name, name))
+			return &spec->volumes[i];
+	return NULL;
+}
+
+char *volume_target(const struct volume *volume, const char *directory)
+{
+	if (volume->kind == VOLUME_HOST_DISK)
+		return xstrdup(volume->path);
+	return xasprintf("%s/%s.qcow2", directory, volume->name);
+}
+
+char *kernel_boot_path(const struct kernel_boot *boot, const char *file)
+{
+	if (!boot->directory || !file)
+		return NULL;
+	while (*file == '/')
+		file++;
+	return xasprintf("%s/%s", boot->directory, file);
+}
+
+static enum volume_work_kind work_kind(const struct volume *volume)
+{
+	switch (volume->kind) {
+	case VOLUME_HOST_DISK:
+		return volume->create ? VOLUME_WORK_CREATE_RAW : VOLUME_WORK_CHECK;
+	case VOLUME_CONTAINER_DISK:
+		return VOLUME_WORK_OVERLAY;
+	case VOLUME_EMPTY_DISK:
+		return VOLUME_WORK_EMPTY;
+	case VOLUME_KIND_MAX:
+		break;
+	}
+	abort();
+}
+
+static int64_t aligned(int64_t capacity)
+{
+	return capacity < CAPACITY_UNIT ? capacity : capacity - capacity % CAPACITY_UNIT;
+}
+
+static struct volume_work volume_work_of(const struct volume *volume, const char *directory)
+{
+	return (struct volume_work){
+		.kind = work_kind(volume),
+		.volume = xstrdup(volume->name),
+		.target = volume_target(volume, directory),
+		.base = volume->kind == VOLUME_CONTAINER_DISK ? xstrdup(volume->path) : NULL,
+		.capacity = aligned(volume->capacity),
+	};
+}
+
+/* Takes path; NULL adds nothing. */
+static void add_boot_file(struct volume_work *work, size_t *n, char *path)
+{
+	if (!path)
+		return;
+	work[(*n)++] = (struct volume_work){ .kind = VOLUME_WORK_CHECK,
+		.volume = xstrdup("kernelBoot"),
+		.target = path };
+}
+
+void volume_works(const struct vmi_spec *spec, const char *directory, struct volume_work **ret_work,
+	size_t *ret_n)
+{
+	const struct kernel_boot *boot = &spec->kernel_boot;
+	struct volume_work *work = xcalloc(spec->n_volumes + 2, sizeof(*work));
+	size_t n = 0;
+
+	add_boot_file(work, &n, kernel_boot_path(boot, boot->kernel));
+	add_boot_file(work, &n, kernel_boot_path(boot, boot->initrd));
+	for (size_t i = 0; i < spec->n_volumes; i++)
+		work[n++] = volume_work_of(&spec->volumes[i], directory);
+	*ret_work = work;
+	*ret_n = n;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The few words in which domxml*.c says XML, over libxml2's writer, which escapes all that it is given.
+ * The writer works in memory, so that it can only fail for want of memory: then the program ends.
+ */
+#ifndef VMAGENT_CORE_DOMXML_WRITE_H
+#define VMAGENT_CORE_DOMXML_WRITE_H
+
+#include <libxml/xmlwriter.h>
+
+#include "core/domxml.h"
+
+void xml_open(xmlTextWriterPtr w, const char *element);
+void xml_close(xmlTextWriterPtr w);
+void xml_attr(xmlTextWriterPtr w, const char *name, const char *value); /* no value: no attribute */
+void xml_attr_int(xmlTextWriterPtr w, const char *name, int64_t value);
+void xml_leaf(xmlTextWriterPtr w, const char *element, const char *text); /* no text: no element */
+
+/* An element that is nothing but attributes: name, value, …, NULL. */
+void xml_empty(xmlTextWriterPtr w, const char *element, ...) __attribute__((sentinel));
+
+/* domxml_devices.c: the whole <devices> element. */
+void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context);
+
+/* domxml_volumes.c. The file that a volume's disk reads and writes; owned by the caller. */
+char *volume_target(const struct volume *volume, const char *directory);
+const struct volume *volume_of(const struct vmi_spec *spec,
+	const char *name);                                                /* borrowed or NULL */
+char *kernel_boot_path(const struct kernel_boot *boot, const char *file); /* owned; NULL for NULL */
+
+#endif

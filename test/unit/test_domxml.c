@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Domain XML against golden files (VMAGENT_GOLDEN=write renews them; read the diff), the volume work,
+ * and the metadata element on its way back.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/domxml.h"
+
+#define GOLDEN_DIR "test/unit/golden/"
+#define VM_UID     "7a0e0f60-0f5e-4c50-9f1f-3d1c8e6c0a01"
+#define VMI_UID    "b1d5c6de-6a4c-4f0c-8f0e-0d8f6f2b7c02"
+
+static const struct domain_context context = {
+	.ns = "default",
+	.name = "web1",
+	.vmi_uid = VMI_UID,
+	.vm_uid = VM_UID,
+	.epoch = 1,
+	.directory = "/run/a",
+};
+
+static struct vmi_spec small(void)
+{
+	return (struct vmi_spec){
+		.cores = 1,
+		.sockets = 1,
+		.threads = 1,
+		.cpu_model = "host-model",
+		.memory = 128 << 20,
+		.machine_type = "q35",
+		.uuid = "5d307ca9-b3ef-428c-8861-06e72d69f223",
+		.acpi = true,
+		.grace = GRACE_UNSET,
+	};
+}
+
+static char *slurp(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	struct buf text = { 0 };
+	char part[4096];
+	size_t n;
+
+	if (!file)
+		return xstrdup("");
+	while ((n = fread(part, 1, sizeof(part), file)))
+		buf_add(&text, part, n);
+	fclose(file);
+	return text.data ? text.data : xstrdup("");
+}
+
+static void spill(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert_msg(file != NULL, "%s", path);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void check_golden(const char *name, const char *xml)
+{
+	autofree char *path = xasprintf(GOLDEN_DIR "%s.xml", name);
+	autofree char *want = NULL;
+
+	if (streq(getenv("VMAGENT_GOLDEN"), "write"))
+		spill(path, xml);
+	want = slurp(path);
+	ck_assert_msg(streq(want, xml), "%s: differs; now it is\n%s", path, xml);
+}
+
+START_TEST(bare)
+{
+	struct vmi_spec spec = small();
+	autofree char *xml = domain_xml(&spec, &context);
+
+	check_golden("bare", xml);
+}
+END_TEST
+
+static struct disk disks[] = {
+	{ .name = "root", .bus = DISK_BUS_VIRTIO, .boot_order = 1, .serial = "ROOT.1" },
+	{ .name = "data", .bus = DISK_BUS_SATA, .cache = DISK_CACHE_NONE },
+	{ .name = "scratch", .bus = DISK_BUS_SCSI, .cache = DISK_CACHE_WRITETHROUGH },
+	{ .name = "media", .bus = DISK_BUS_SATA, .device = DISK_DEVICE_CDROM, .readonly = true },
+	{ .name = "stick", .bus = DISK_BUS_USB, .readonly = true },
+	{ .name = "tray", .bus = DISK_BUS_SATA, .device = DISK_DEVICE_CDROM },
+};
+static struct volume volumes[] = {
+	{ .name = "root", .kind = VOLUME_CONTAINER_DISK, .path = "/images/guest.img" },
+	{ .name = "data",
+		.kind = VOLUME_HOST_DISK,
+		.path = "/disks/data.img",
+		.create = true,
+		.capacity = (8 << 20) + 4095 },
+	{ .name = "scratch", .kind = VOLUME_EMPTY_DISK, .capacity = 64 << 20 },
+	{ .name = "media", .kind = VOLUME_HOST_DISK, .path = "/disks/cd.iso" },
+	{ .name = "stick", .kind = VOLUME_EMPTY_DISK, .capacity = 1000 },
+};
+static struct interface interfaces[] = {
+	{ .name = "default", .model = "virtio" },
+	{ .name = "second", .model = "e1000e", .mac = "02:00:00:00:00:07", .boot_order = 2 },
+};
+
+static struct vmi_spec full(void)
+{
+	struct vmi_spec spec = small();
+
+	spec.cores = 2;
+	spec.sockets = 3;
+	spec.threads = 2;
+	spec.serial = "web1 & <co>";
+	spec.disks = disks;
+	spec.n_disks = ARRAY_SIZE(disks);
+	spec.volumes = volumes;
+	spec.n_volumes = ARRAY_SIZE(volumes);
+	spec.interfaces = interfaces;
+	spec.n_interfaces = ARRAY_SIZE(interfaces);
+	spec.serial_console = true;
+	spec.panic_devices[0] = PANIC_MODEL_PVPANIC;
+	spec.panic_devices[1] = PANIC_MODEL_ISA;
+	spec.n_panic_devices = 2;
+	return spec;
+}
+
+START_TEST(everything)
+{
+	struct vmi_spec spec = full();
+	autofree char *xml = domain_xml(&spec, &context);
+
+	check_golden("everything", xml);
+}
+END_TEST
+
+START_TEST(kvm)
+{
+	struct domain_context with_kvm = context;
+	struct vmi_spec spec = small();
+	autofree char *xml = NULL;
+
+	with_kvm.kvm = true;
+	with_kvm.pvpanic = true;
+	with_kvm.vm_uid = "";
+	spec.cpu_model = "host-passthrough";
+	spec.acpi = false;
+	spec.bootloader = BOOTLOADER_EFI_SECURE;
+	spec.panic_devices[0] = PANIC_MODEL_PVPANIC;
+	spec.n_panic_devices = 1;
+	xml = domain_xml(&spec, &with_kvm);
+	check_golden("kvm", xml);
+}
+END_TEST
+
+START_TEST(kernel)
+{
+	struct vmi_spec spec = small();
+	autofree char *xml = NULL;
+
+	spec.cpu_model = "Nehalem";
+	spec.bootloader = BOOTLOADER_EFI;
+	spec.kernel_boot = (struct kernel_boot){ .directory = "/boot/k",
+		.kernel = "/vmlinuz",
+		.initrd = "initrd.img",
+		.args = "quiet" };
+	xml = domain_xml(&spec, &context);
+	check_golden("kernel", xml);
+}
+END_TEST
+
+/* A text from a manifest never becomes markup (users.md 79). */
+START_TEST(escapes)
+{
+	struct vmi_spec spec = small();
+	struct interface nic = { .name = "a'/><b", .model = "x'/><evil a=\"" };
+	autofree char *xml = NULL;
+
+	spec.interfaces = &nic;
+	spec.n_interfaces = 1;
+	spec.serial = "</entry><evil/>";
+	xml = domain_xml(&spec, &context);
+	ck_assert_ptr_null(strstr(xml, "<evil"));
+	ck_assert_ptr_null(strstr(xml, "<b"));
+}
+END_TEST
+
+START_TEST(target_names)
+{
+	static struct disk many[60];
+	struct vmi_spec spec = small();
+	autofree char *xml = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = (struct disk){ .name = "d", .bus = DISK_BUS_VIRTIO };
+	spec.disks = many;
+	spec.n_disks = ARRAY_SIZE(many);
+	xml = domain_xml(&spec, &context);
+	ck_assert_ptr_nonnull(strstr(xml, "dev=\"vdz\""));
+	ck_assert_ptr_nonnull(strstr(xml, "dev=\"vdaa\""));
+	ck_assert_ptr_nonnull(strstr(xml, "dev=\"vdbh\""));
+	ck_assert_ptr_null(strstr(xml, "dev=\"vdbi\""));
+}
+END_TEST
+
+START_TEST(works)
+{
+	/* clang-format off */
+	static const struct volume_work want[] = {
+		{ VOLUME_WORK_CHECK,      "kernelBoot", "/boot/k/vmlinuz",      NULL, 0 },
+		{ VOLUME_WORK_OVERLAY,    "root",       "/run/a/root.qcow2",    "/images/guest.img", 0 },
+		{ VOLUME_WORK_CREATE_RAW, "data",       "/disks/data.img",      NULL, 8 << 20 },
+		{ VOLUME_WORK_EMPTY,      "scratch",    "/run/a/scratch.qcow2", NULL, 64 << 20 },
+		{ VOLUME_WORK_CHECK,      "media",      "/disks/cd.iso",        NULL, 0 },
+		{ VOLUME_WORK_EMPTY,      "stick",      "/run/a/stick.qcow2",   NULL, 1000 },
+	};
+	/* clang-format on */
+	struct vmi_spec spec = full();
+	struct op op = { .kind = OP_PREPARE };
+
+	spec.kernel_boot = (struct kernel_boot){ .directory = "/boot/k", .kernel = "vmlinuz" };
+	volume_works(&spec, "/run/a", &op.work, &op.n_work);
+	ck_assert_uint_eq(op.n_work, ARRAY_SIZE(want));
+	for (size_t i = 0; i < op.n_work; i++) {
+		ck_assert_int_eq(op.work[i].kind, want[i].kind);
+		ck_assert_str_eq(op.work[i].volume, want[i].volume);
+		ck_assert_str_eq(op.work[i].target, want[i].target);
+		ck_assert(streq(op.work[i].base, want[i].base));
+		ck_assert_int_eq(op.work[i].capacity, want[i].capacity);
+	}
+	op_done(&op);
+}
+END_TEST
+
+START_TEST(metadata_round)
+{
+	struct vmi_spec spec = full();
+	autofree char *xml = domain_xml(&spec, &context);
+	char uid[UID_SIZE] = "";
+	int64_t epoch = 0;
+
+	ck_assert(domain_metadata_parse(xml, uid, &epoch));
+	ck_assert_str_eq(uid, VMI_UID);
+	ck_assert_int_eq(epoch, 1);
+}
+END_TEST
+
+/* clang-format off */
+static const struct { const char *xml, *uid; } elements[] = {
+	{ "<domain vmi='u1' vm='' epoch='7'/>", "u1" }, /* as libvirt hands it out alone */
+	{ "<v:domain xmlns:v='" DOMAIN_METADATA_URI "' vmi='u2'/>", "u2" },
+	{ "<domain><metadata><x:domain xmlns:x='http://other' vmi='u3'/></metadata></domain>", NULL },
+	{ "<domain><metadata><domain vmi='u4'/></metadata></domain>", NULL },
+	{ "<domain type='kvm'><name>a</name></domain>", NULL },
+	{ "<domain vmi=''/>", NULL },
+	{ "<domain vmi='0123456789012345678901234567890123456'/>", NULL }, /* too long for a UID */
+	{ "<!DOCTYPE domain [<!ENTITY e 'u5'>]><domain vmi='&e;'/>", NULL },
+	{ "<domain vmi='u6", NULL },
+	{ "", NULL },
+};
+/* clang-format on */
+
+START_TEST(metadata_element)
+{
+	char uid[UID_SIZE] = "before";
+
+	ck_assert(domain_metadata_parse(elements[_i].xml, uid, NULL) == (elements[_i].uid != NULL));
+	ck_assert_str_eq(uid, elements[_i].uid ? elements[_i].uid : "before");
+}
+END_TEST
+
+START_TEST(names)
+{
+	autofree char *name = domain_name("default", "web1");
+
+	ck_assert_str_eq(name, "default_web1");
+}
+END_TEST
+
+Suite *test_domxml_suite(void);
+Suite *test_domxml_suite(void)
+{
+	Suite *suite = suite_create("domxml");
+	TCase *tc = tcase_create("domxml");
+
+	tcase_add_test(tc, bare);
+	tcase_add_test(tc, everything);
+	tcase_add_test(tc, kvm);
+	tcase_add_test(tc, kernel);
+	tcase_add_test(tc, escapes);
+	tcase_add_test(tc, target_names);
+	tcase_add_test(tc, works);
+	tcase_add_test(tc, metadata_round);
+	tcase_add_loop_test(tc, metadata_element, 0, (int)ARRAY_SIZE(elements));
+	tcase_add_test(tc, names);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
