@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the HTTP adapter share. A connection (conn) lives from accept to close; on it
+ * one request after the other (exchange) comes and goes.
+ */
+#ifndef VMAGENT_IO_HTTP_PRIVATE_H
+#define VMAGENT_IO_HTTP_PRIVATE_H
+
+#include <microhttpd.h>
+
+#include "io/http.h"
+
+enum exchange_state {
+	EXCHANGE_READING,  /* its body comes in */
+	EXCHANGE_ASKED,    /* the handler is being called */
+	EXCHANGE_WAITING,  /* suspended until the handler answers */
+	EXCHANGE_ANSWERED, /* the response is ready, or is being sent */
+	EXCHANGE_UPGRADED  /* the connection was handed over */
+};
+
+struct conn {
+	struct http *http; /* borrowed */
+	int fd;            /* MHD's */
+	int64_t uid;
+	uv_poll_t departure;       /* active while suspended: MHD does not look at it then */
+	struct exchange *exchange; /* borrowed; the present one, or NULL */
+	struct conn *next;
+	struct conn **self; /* where the list points at us */
+};
+
+struct exchange {
+	struct http_request request; /* first: the public view of it; its strings are owned */
+	uint64_t id;
+	struct http *http;          /* borrowed */
+	struct conn *conn;          /* borrowed */
+	struct MHD_Connection *mhd; /* borrowed */
+	enum exchange_state state;
+	bool suspended;
+	bool departed; /* the client has left */
+	struct buf body;
+	struct MHD_Response *response; /* owned; ready to be queued */
+	unsigned status;
+	bool streaming;
+	struct buf out; /* a stream's bytes not yet taken by MHD */
+	size_t out_at;
+	bool ended;
+	struct MHD_UpgradeResponseHandle *upgrade; /* MHD's */
+};
+
+struct http {
+	uv_loop_t *loop;
+	struct http_options options;
+	struct http_handler handler;
+	struct MHD_Daemon *daemon; /* owned */
+	uv_poll_t epoll;           /* MHD's own epoll descriptor */
+	uv_timer_t timer;          /* MHD's time-outs, and "run soon" */
+	uv_poll_t listener;
+	int listen_fd; /* -1: not listening */
+	int spare_fd;  /* given up for a moment when descriptors run out */
+	char *path;    /* owned; of the socket */
+	dev_t path_dev;
+	ino_t path_ino;
+	struct conn *conns; /* owned by their close callback */
+	unsigned n_conns;
+	struct conn *arriving;   /* between accept and MHD's notification */
+	struct exchange **slots; /* owned; connections_max of them */
+	unsigned next_slot;
+	uint64_t sequence;
+	bool kicked;
+	bool closing;
+	unsigned open_handles;
+};
+
+/* http.c */
+void http_kick(struct http *http); /* MHD runs in the loop's next round */
+void http_handle_closed(uv_handle_t *handle);
+
+/* http_listen.c */
+void http_unlisten(struct http *http);
+void conn_notify(void *cls, struct MHD_Connection *mhd, void **context,
+	enum MHD_ConnectionNotificationCode code);
+
+/* http_exchange.c */
+struct exchange *exchange_find(struct http *http, uint64_t id);
+void exchange_resume(struct exchange *x);
+void exchange_suspend(struct exchange *x);
+void exchange_answer(struct exchange *x, const struct http_head *head);
+enum MHD_Result exchange_access(void *cls, struct MHD_Connection *mhd, const char *url,
+	const char *method, const char *version, const char *upload, size_t *upload_size,
+	void **context);
+void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
+	enum MHD_RequestTerminationCode why);
+
+#endif
