@@ -34,9 +34,9 @@ extern const char *const schema_sql[];
 	X(EVENT_LOG_OLDEST, "INSERT INTO change (rv, kind, ns, name, uid, type, object, labels_before)" \
 		" SELECT ?1, kind, ns, name, uid, 'DELETED', CASE WHEN json_valid(object) THEN" \
 		" json_set(object, '$.metadata.resourceVersion', CAST(?1 AS TEXT)) ELSE object END, labels" \
-		" FROM object WHERE kind = 'Event' ORDER BY rv LIMIT 1") \
+		" FROM object INDEXED BY event_age WHERE kind = 'Event' ORDER BY rv LIMIT 1") \
 	X(EVENT_REMOVE_OLDEST, "DELETE FROM object WHERE id =" \
-		" (SELECT id FROM object WHERE kind = 'Event' ORDER BY rv LIMIT 1)") \
+		" (SELECT id FROM object INDEXED BY event_age WHERE kind = 'Event' ORDER BY rv LIMIT 1)") \
 	X(CHANGE_PUT, "INSERT INTO change (rv, kind, ns, name, uid, type, object, labels_before)" \
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)") \
 	X(CHANGE_IN_NS, "SELECT rv, ns, name, uid, type, object, labels_before FROM change" \
