@@ -147,7 +147,8 @@ ENUM_DECLARE(verb, VERB, VERBS)
 #define OBJECT_KINDS(X)                                                               \
 	X(VM, "VirtualMachine", "virtualmachines", "kubevirt.io/v1")                  \
 	X(VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1") \
-	X(EVENT, "Event", "events", "v1")
+	X(EVENT, "Event", "events", "v1") \
+	X(FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1") /* events are about it */
 
 enum object_kind {
 #define X(c, kind, plural, group) KIND_##c,

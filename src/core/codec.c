@@ -10,7 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum field_type { FIELD_TEXT, FIELD_UID, FIELD_NUMBER, FIELD_UNSIGNED, FIELD_BOOL, FIELD_ENUM, FIELD_DEADLINE };
+enum field_type {
+	FIELD_TEXT,
+	FIELD_UID,
+	FIELD_NUMBER,
+	FIELD_UNSIGNED,
+	FIELD_BOOL,
+	FIELD_ENUM,
+	FIELD_DEADLINE
+};
 
 struct field {
 	const char *key;
@@ -18,7 +26,10 @@ struct field {
 	size_t offset;
 };
 
-#define F(type, object, key, member) { key, FIELD_##type, offsetof(struct object, member) }
+#define F(type, object, key, member)                               \
+	{                                                          \
+		key, FIELD_##type, offsetof(struct object, member) \
+	}
 
 /* clang-format off */
 static const struct field meta_fields[] = {
@@ -182,7 +193,7 @@ char *vmi_state(const struct vmi *vmi)
 	for (unsigned phase = 0; phase < PHASE_MAX; phase++) {
 		if (vmi->phase_wall[phase])
 			cJSON_AddNumberToObject(entered, phase_name(phase),
-						(double)vmi->phase_wall[phase]);
+				(double)vmi->phase_wall[phase]);
 	}
 	return print_and_free(json);
 }
@@ -199,7 +210,7 @@ static void read_requests(const struct reader *r, struct vm *vm)
 
 		if (vm->n_requests < REQUESTS_MAX)
 			read_fields(&one, request_fields, ARRAY_SIZE(request_fields),
-				    &vm->requests[vm->n_requests++]);
+				&vm->requests[vm->n_requests++]);
 	}
 }
 
@@ -244,7 +255,7 @@ static bool enums_are_valid(const struct vm *vm)
 }
 
 int vm_load(const char *document, const char *state, bool same_boot, struct vm **ret_vm,
-	    struct err *err)
+	struct err *err)
 {
 	struct documents docs = { 0 };
 	cJSON *json = cJSON_Parse(state);
@@ -270,7 +281,7 @@ int vm_load(const char *document, const char *state, bool same_boot, struct vm *
 }
 
 int vmi_load(const char *document, const char *state, bool same_boot, struct vmi **ret_vmi,
-	     struct err *err)
+	struct err *err)
 {
 	struct documents docs = { 0 };
 	cJSON *json = cJSON_Parse(state);

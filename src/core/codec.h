@@ -21,9 +21,9 @@ char *vmi_state(const struct vmi *vmi);
 /* What was stored, back as an object. same_boot false: another boot of the host, every durable
  * deadline is over. Errors: ERR_INTERNAL with words. */
 int vm_load(const char *document, const char *state, bool same_boot, struct vm **ret_vm,
-	    struct err *err);
+	struct err *err);
 int vmi_load(const char *document, const char *state, bool same_boot, struct vmi **ret_vmi,
-	     struct err *err);
+	struct err *err);
 
 /* A core/v1 Event: seq is its number, without gaps. owned by the caller. */
 struct event_facts { /* borrowed */

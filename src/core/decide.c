@@ -14,8 +14,8 @@
 struct view { /* what the rules look at */
 	const struct machine *m;
 	const struct host_facts *host;
-	const struct vm *vm;   /* or NULL */
-	const struct vmi *vmi; /* or NULL */
+	const struct vm *vm;     /* or NULL */
+	const struct vmi *vmi;   /* or NULL */
 	enum domain_state state; /* as this run's own */
 	bool settled;            /* state is fresh and agreed upon */
 };
@@ -49,7 +49,7 @@ static bool plan_step(struct plan *plan, enum step step)
 }
 
 static bool plan_phase(struct plan *plan, enum phase phase, enum domain_reason cause,
-		       const char *reason)
+	const char *reason)
 {
 	plan->phase = phase;
 	plan->cause = cause;
@@ -108,7 +108,7 @@ static bool rule_phase(const struct view *v, struct plan *plan)
 	enum phase next = phase_of(&facts);
 
 	return next != v->vmi->phase &&
-	       plan_phase(plan, next, cause, end_reason_text(v, next, cause));
+		plan_phase(plan, next, cause, end_reason_text(v, next, cause));
 }
 
 /* Deleted before it ran, or a start that never came to be: Failed (§7.3, §2.3). */
@@ -117,7 +117,7 @@ static bool rule_never_ran(const struct view *v, struct plan *plan)
 	if (!vmi_is_live(v) || v->vmi->phase == PHASE_RUNNING)
 		return false;
 	if (v->vmi->meta.deleted && lane_is_free(v, LANE_MAIN) &&
-	    (!v->vmi->prepared || (v->settled && !domain_is_alive(v->state))))
+		(!v->vmi->prepared || (v->settled && !domain_is_alive(v->state))))
 		return plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "DeletedBeforeRunning");
 	if (v->vmi->hopeless && lane_is_free(v, LANE_MAIN))
 		return plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "StartFailed");
@@ -129,7 +129,7 @@ static bool rule_never_ran(const struct view *v, struct plan *plan)
 	if (v->host->now.boot < limit)
 		return wake_at(plan, limit);
 	return v->settled && !domain_is_alive(v->state) && lane_is_free(v, LANE_MAIN) &&
-	       plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "StartTimeout");
+		plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "StartTimeout");
 }
 
 /* ---- the VM's strategy ------------------------------------------------------------------- */
@@ -140,8 +140,7 @@ static enum intent intent_of(const struct view *v)
 		.strategy = v->vm->strategy,
 		.recorded = v->vm->recorded,
 		.stage = vmi_stage_of(v->vmi),
-		.backoff_left = v->vm->failure.count &&
-				v->host->now.boot < v->vm->failure.retry_at,
+		.backoff_left = v->vm->failure.count && v->host->now.boot < v->vm->failure.retry_at,
 		.ran_once = v->vm->ran_once,
 	};
 
@@ -161,13 +160,13 @@ static bool vm_is_managed(const struct view *v)
 static bool rule_count_failure(const struct view *v, struct plan *plan)
 {
 	return vm_is_managed(v) && v->vmi && !start_failure_is_over(v->vm, v->vmi) &&
-	       start_failure_counts(v->vm, v->vmi) && plan_step(plan, STEP_COUNT_FAILURE);
+		start_failure_counts(v->vm, v->vmi) && plan_step(plan, STEP_COUNT_FAILURE);
 }
 
 static bool rule_clear_failure(const struct view *v, struct plan *plan)
 {
 	return vm_is_managed(v) && v->vm->failure.count && start_failure_is_over(v->vm, v->vmi) &&
-	       plan_step(plan, STEP_CLEAR_FAILURE);
+		plan_step(plan, STEP_CLEAR_FAILURE);
 }
 
 static bool rule_strategy(const struct view *v, struct plan *plan)
@@ -197,7 +196,7 @@ static bool rule_strategy(const struct view *v, struct plan *plan)
 static bool rule_pop_request(const struct view *v, struct plan *plan)
 {
 	return vm_is_managed(v) && v->vm->n_requests &&
-	       request_is_spent(&v->vm->requests[0], v->vmi) && plan_step(plan, STEP_POP_REQUEST);
+		request_is_spent(&v->vm->requests[0], v->vmi) && plan_step(plan, STEP_POP_REQUEST);
 }
 
 /* Not while a start is only waiting: a new RerunOnFailure is told from an old one by the record. */
@@ -206,7 +205,7 @@ static bool rule_record_strategy(const struct view *v, struct plan *plan)
 	if (!vm_is_managed(v) || v->vm->recorded == v->vm->strategy)
 		return false;
 	return (v->vm->recorded != STRATEGY_UNSET || v->vmi) && intent_of(v) != INTENT_WAIT &&
-	       plan_step(plan, STEP_RECORD_STRATEGY);
+		plan_step(plan, STEP_RECORD_STRATEGY);
 }
 
 static bool rule_delete_vm(const struct view *v, struct plan *plan)
@@ -247,11 +246,11 @@ static bool rule_stop(const struct view *v, struct plan *plan)
 	switch (shutdown_decide(&facts, &again)) {
 	case SHUTDOWN_KILL:
 		return may_retry(v, plan) && lane_is_free(v, LANE_URGENT) &&
-		       plan_step(plan, STEP_KILL);
+			plan_step(plan, STEP_KILL);
 	case SHUTDOWN_SIGNAL:
 		wake_at(plan, again);
 		return (known || overdue) && lane_is_free(v, LANE_SIGNAL) &&
-		       plan_step(plan, STEP_SIGNAL);
+			plan_step(plan, STEP_SIGNAL);
 	case SHUTDOWN_WAIT:
 		break;
 	}
@@ -347,7 +346,7 @@ struct plan machine_decide(const struct machine *m, const struct host_facts *hos
 
 	v.state = machine_domain_state(m);
 	v.settled = host->connected && v.state != DOMAIN_UNKNOWN &&
-		    m->dom.agreed >= READS_TO_AGREE && !m->dom.look_again && !m->dom.reading;
+		m->dom.agreed >= READS_TO_AGREE && !m->dom.look_again && !m->dom.reading;
 	wake_for_deadlines(m, &plan);
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		if (rules[i](&v, &plan))

@@ -12,42 +12,42 @@
 #include "core/machine.h"
 
 /* X(constant, name, op): model steps have op NONE; the others also send that op after the commit. */
-#define STEPS(X)                                                                                   \
-	X(NONE, "none", NONE)                                                                      \
-	X(SET_PHASE, "set-phase", NONE)                                                            \
-	X(CREATE_VMI, "create-vmi", NONE)                                                          \
-	X(DELETE_VMI, "delete-vmi", NONE)                                                          \
-	X(RERUN_VMI, "rerun-vmi", NONE) /* delete it and queue a Start */                          \
-	X(BECOME_ALWAYS, "become-always", NONE)                                                    \
-	X(POP_REQUEST, "pop-request", NONE)                                                        \
-	X(COUNT_FAILURE, "count-failure", NONE)                                                    \
-	X(CLEAR_FAILURE, "clear-failure", NONE)                                                    \
-	X(RECORD_STRATEGY, "record-strategy", NONE)                                                \
-	X(FORGET_VMI, "forget-vmi", NONE)                                                          \
-	X(FORGET_VM, "forget-vm", NONE)                                                            \
-	X(READ, "read", READ)                                                                      \
-	X(PREPARE, "prepare", PREPARE)                                                             \
-	X(START, "start", START)                                                                   \
-	X(SIGNAL, "signal", SHUTDOWN)                                                              \
-	X(KILL, "kill", DESTROY)                                                                   \
-	X(UNDEFINE, "undefine", UNDEFINE)                                                          \
+#define STEPS(X)                                                          \
+	X(NONE, "none", NONE)                                             \
+	X(SET_PHASE, "set-phase", NONE)                                   \
+	X(CREATE_VMI, "create-vmi", NONE)                                 \
+	X(DELETE_VMI, "delete-vmi", NONE)                                 \
+	X(RERUN_VMI, "rerun-vmi", NONE) /* delete it and queue a Start */ \
+	X(BECOME_ALWAYS, "become-always", NONE)                           \
+	X(POP_REQUEST, "pop-request", NONE)                               \
+	X(COUNT_FAILURE, "count-failure", NONE)                           \
+	X(CLEAR_FAILURE, "clear-failure", NONE)                           \
+	X(RECORD_STRATEGY, "record-strategy", NONE)                       \
+	X(FORGET_VMI, "forget-vmi", NONE)                                 \
+	X(FORGET_VM, "forget-vm", NONE)                                   \
+	X(READ, "read", READ)                                             \
+	X(PREPARE, "prepare", PREPARE)                                    \
+	X(START, "start", START)                                          \
+	X(SIGNAL, "signal", SHUTDOWN)                                     \
+	X(KILL, "kill", DESTROY)                                          \
+	X(UNDEFINE, "undefine", UNDEFINE)                                 \
 	X(CLEAN, "clean", CLEAN)
 
 enum step {
 #define X(c, name, op) STEP_##c,
 	STEPS(X)
 #undef X
-	STEP_MAX
+		STEP_MAX
 };
 const char *step_name(enum step step);
 enum op_kind step_op(enum step step);
 
 struct plan {
 	enum step step;
-	enum phase phase;          /* SET_PHASE */
-	enum domain_reason cause;  /* SET_PHASE: why a run ended */
-	const char *reason;        /* SET_PHASE: status.reason, or NULL; a constant */
-	msec wake_at;              /* boot time at which to decide again; NEVER: only on news */
+	enum phase phase;         /* SET_PHASE */
+	enum domain_reason cause; /* SET_PHASE: why a run ended */
+	const char *reason;       /* SET_PHASE: status.reason, or NULL; a constant */
+	msec wake_at;             /* boot time at which to decide again; NEVER: only on news */
 };
 
 struct host_facts {

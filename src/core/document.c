@@ -117,12 +117,12 @@ static void add_requests(cJSON *status, const struct vm *vm)
 		cJSON *json = cJSON_CreateObject();
 
 		cJSON_AddStringToObject(json, "action",
-					request_action_name(vm->requests[i].action));
+			request_action_name(vm->requests[i].action));
 		if (vm->requests[i].uid[0])
 			cJSON_AddStringToObject(json, "uid", vm->requests[i].uid);
 		if (vm->requests[i].paused)
 			cJSON_AddStringToObject(cJSON_AddObjectToObject(json, "data"), "paused",
-						"true");
+				"true");
 		cJSON_AddItemToArray(list, json);
 	}
 }
@@ -154,7 +154,8 @@ static void add_vm_status(cJSON *json, const struct machine *m, const struct con
 		cJSON_AddStringToObject(status, "runStrategy", run_strategy_name(m->vm->recorded));
 	cJSON_AddNumberToObject(status, "desiredGeneration", (double)m->vm->meta.generation);
 	if (m->vmi)
-		cJSON_AddNumberToObject(status, "observedGeneration", (double)m->vmi->vm_generation);
+		cJSON_AddNumberToObject(status, "observedGeneration",
+			(double)m->vmi->vm_generation);
 	add_requests(status, m->vm);
 	add_start_failure(status, &m->vm->failure);
 	add_conditions(status, conditions);
@@ -204,7 +205,7 @@ static void add_owner(cJSON *meta, const struct vmi *vmi)
 static void add_transitions(cJSON *status, const struct vmi *vmi)
 {
 	static const enum phase order[] = { PHASE_PENDING, PHASE_SCHEDULING, PHASE_SCHEDULED,
-					    PHASE_RUNNING, PHASE_SUCCEEDED,  PHASE_FAILED };
+		PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED };
 	cJSON *list = cJSON_AddArrayToObject(status, "phaseTransitionTimestamps");
 
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
@@ -262,9 +263,9 @@ char *event_document(const struct event_facts *facts)
 {
 	cJSON *json = document_new(KIND_EVENT);
 	struct object_meta meta = { .ns = facts->object->ns,
-				    .name = (char *)facts->name,
-				    .rv = facts->rv,
-				    .created = facts->wall };
+		.name = (char *)facts->name,
+		.rv = facts->rv,
+		.created = facts->wall };
 	char actor[300];
 	cJSON *annotations;
 

@@ -84,19 +84,28 @@ static void kernel_boot(xmlTextWriterPtr w, const struct kernel_boot *boot)
 		xml_leaf(w, "cmdline", boot->args);
 }
 
+/* libvirt chooses the firmware image itself, by these (its <loader> may not be given along with them). */
+static void efi(xmlTextWriterPtr w, bool secure)
+{
+	xml_open(w, "firmware");
+	xml_empty(w, "feature", "enabled", secure ? "yes" : "no", "name", "secure-boot", NULL);
+	if (secure)
+		xml_empty(w, "feature", "enabled", "yes", "name", "enrolled-keys", NULL);
+	xml_close(w);
+}
+
 static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
-	bool efi = spec->bootloader != BOOTLOADER_BIOS;
+	bool is_efi = spec->bootloader != BOOTLOADER_BIOS;
 
 	xml_open(w, "os");
-	xml_attr(w, "firmware", efi ? "efi" : NULL);
+	xml_attr(w, "firmware", is_efi ? "efi" : NULL);
 	xml_open(w, "type");
 	xml_attr(w, "machine", spec->machine_type);
 	xmlTextWriterWriteString(w, BAD_CAST "hvm");
 	xml_close(w);
-	if (efi)
-		xml_empty(w, "loader", "secure",
-			spec->bootloader == BOOTLOADER_EFI_SECURE ? "yes" : "no", NULL);
+	if (is_efi)
+		efi(w, spec->bootloader == BOOTLOADER_EFI_SECURE);
 	kernel_boot(w, &spec->kernel_boot);
 	xml_empty(w, "smbios", "mode", "sysinfo", NULL);
 	xml_close(w);

@@ -40,19 +40,22 @@ static bool seen_is_same(const struct domain *dom, const struct domain_info *inf
 	if (!info)
 		return dom->state == DOMAIN_NONE;
 	return dom->state == info->state && dom->reason == info->reason &&
-	       dom->active == info->active && streq(dom->owner, info->owner);
+		dom->active == info->active && streq(dom->owner, info->owner);
 }
 
 static void take_seen(struct machine *m, const struct domain_info *info)
 {
 	struct domain *dom = &m->dom;
+	bool paused = dom->state == DOMAIN_PAUSED;
 
 	dom->state = info ? info->state : DOMAIN_NONE;
 	dom->reason = info ? info->reason : REASON_UNKNOWN;
 	dom->active = info && info->active;
 	copy_str(dom->owner, UID_SIZE, info ? info->owner : "");
+	if (paused != (dom->state == DOMAIN_PAUSED))
+		m->vmi_changed = m->vmi != NULL; /* a condition of it */
 	if (!info || !info->console || !machine_owns_domain(m) ||
-	    streq(m->vmi->console, info->console))
+		streq(m->vmi->console, info->console))
 		return;
 	replace_str(&m->vmi->console, info->console);
 	m->vmi_changed = true;
@@ -83,7 +86,7 @@ static bool is_hopeless(const struct op_result *result)
 	enum err_code code = result->err.code;
 
 	return (result->kind == OP_PREPARE || result->kind == OP_START) &&
-	       (code == ERR_INVALID || code == ERR_NOT_FOUND || code == ERR_FORBIDDEN);
+		(code == ERR_INVALID || code == ERR_NOT_FOUND || code == ERR_FORBIDDEN);
 }
 
 static void fold_failure(struct machine *m, const struct op_result *result, struct now now)
@@ -114,7 +117,8 @@ static void fold_success(struct machine *m, enum op_kind kind)
 	m->vmi_changed = true;
 }
 
-void fold_result(struct machine *m, const struct op_result *result, enum op_lane lane, struct now now)
+void fold_result(struct machine *m, const struct op_result *result, enum op_lane lane,
+	struct now now)
 {
 	memset(&m->ops[lane], 0, sizeof(m->ops[lane]));
 	if (lane != LANE_READ && result->kind != OP_PREPARE && result->kind != OP_CLEAN)

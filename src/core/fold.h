@@ -20,6 +20,6 @@ void fold_disconnected(struct machine *m);
 
 /* A result of the op in `lane` came; frees the lane and dates all reads that left before. */
 void fold_result(struct machine *m, const struct op_result *result, enum op_lane lane,
-		 struct now now);
+	struct now now);
 
 #endif

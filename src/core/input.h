@@ -15,14 +15,14 @@
 /* X(constant, name) */
 #define INPUTS(X)                                                            \
 	X(NONE, "none")                                                      \
-	X(CREATE, "create")	    /* a request: an object to create */     \
-	X(REPLACE, "replace")	    /* a request: an object's new content */ \
-	X(DELETE, "delete")	    /* a request */                          \
-	X(VERB, "verb")		    /* a request: start, stop, restart */    \
-	X(FOLDER, "folder")	    /* what the manifest folder holds now */ \
+	X(CREATE, "create")         /* a request: an object to create */     \
+	X(REPLACE, "replace")       /* a request: an object's new content */ \
+	X(DELETE, "delete")         /* a request */                          \
+	X(VERB, "verb")             /* a request: start, stop, restart */    \
+	X(FOLDER, "folder")         /* what the manifest folder holds now */ \
 	X(CONNECTION, "connection") /* to the hypervisor: up or down */      \
-	X(EVENT, "event")	    /* of a domain */                        \
-	X(RESULT, "result")	    /* of an operation */
+	X(EVENT, "event")           /* of a domain */                        \
+	X(RESULT, "result")         /* of an operation */
 
 enum input_kind {
 #define X(c, t) INPUT_##c,
@@ -43,7 +43,7 @@ enum actor_kind {
 };
 struct actor {
 	enum actor_kind kind;
-	int64_t uid;	  /* USER: of the calling process; -1 when not known */
+	int64_t uid;      /* USER: of the calling process; -1 when not known */
 	const char *file; /* FILE: its name within the folder */
 };
 
@@ -57,8 +57,8 @@ struct answer {
 };
 struct reply {
 	void *ctx;
-	void (*answer)(
-		void *ctx, const struct answer *answer); /* called exactly once; may be NULL */
+	void (*answer)(void *ctx,
+		const struct answer *answer); /* called exactly once; may be NULL */
 };
 
 #define PROPAGATION_FOREGROUND 0 /* the VMI goes with the VM */
@@ -72,10 +72,10 @@ struct request {
 	bool dry_run;
 	/* CREATE, REPLACE: checked by manifest_check() already */
 	const struct manifest *manifest;
-	int64_t if_rv;	    /* REPLACE: resourceVersion that it must still have; 0: any */
+	int64_t if_rv;      /* REPLACE: resourceVersion that it must still have; 0: any */
 	const char *if_uid; /* DELETE: UID precondition, or NULL */
-	int64_t grace;	    /* DELETE: gracePeriodSeconds; GRACE_UNSET: none */
-	enum verb verb;	    /* VERB */
+	int64_t grace;      /* DELETE: gracePeriodSeconds; GRACE_UNSET: none */
+	enum verb verb;     /* VERB */
 	struct verb_options options;
 };
 
@@ -97,7 +97,7 @@ struct folder_input {
 struct input {
 	enum input_kind kind;
 	union {
-		struct request request;	    /* CREATE … VERB */
+		struct request request;     /* CREATE … VERB */
 		struct folder_input folder; /* FOLDER */
 		struct {
 			bool up;

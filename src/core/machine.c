@@ -26,6 +26,8 @@ void machine_free(struct machine *m)
 		return;
 	vm_free(m->vm);
 	vmi_free(m->vmi);
+	vm_free(m->gone_vm);
+	vmi_free(m->gone_vmi);
 	free(m->ns);
 	free(m->name);
 	free(m);
@@ -71,7 +73,7 @@ int machine_compare(const struct machine *m, const char *ns, const char *name)
 }
 
 bool domain_name_split(const char *domain, char ret_ns[LABEL_MAX_LEN + 1],
-		       char ret_name[NAME_MAX_LEN + 1])
+	char ret_name[NAME_MAX_LEN + 1])
 {
 	const char *bar = strchr(domain, '_');
 
@@ -94,6 +96,13 @@ enum domain_state machine_domain_state(const struct machine *m)
 	if (m->dom.state == DOMAIN_UNKNOWN || m->dom.state == DOMAIN_NONE)
 		return m->dom.state;
 	return machine_owns_domain(m) ? m->dom.state : DOMAIN_NONE;
+}
+
+void machine_expect_no_domain(struct machine *m)
+{
+	memset(&m->dom, 0, sizeof(m->dom));
+	m->dom.state = DOMAIN_NONE;
+	m->dom.agreed = READS_TO_AGREE;
 }
 
 void vmi_set_phase(struct vmi *vmi, enum phase phase, struct now now)

@@ -22,11 +22,14 @@ struct machine {
 	struct domain dom;
 	uint64_t list_facts; /* dom.facts when the list in flight left */
 	struct running_op ops[LANE_MAX];
-	bool dirty;      /* waits in the agent's queue */
-	bool vm_changed; /* to be saved by this turn's commit */
+	struct vm *gone_vm;   /* owned or NULL: forgotten, its row goes with the next commit */
+	struct vmi *gone_vmi; /* owned or NULL: likewise */
+	uint64_t vm_hash; /* of the VM's document as last saved: an equal one is not saved again */
+	bool vm_changed;  /* to be saved by this turn's commit */
 	bool vmi_changed;
-	unsigned passes; /* turns in a row that changed it although nothing new came in */
-	msec wake_at;    /* boot time; NEVER: none */
+	bool dirty;       /* waits in the agent's queue */
+	unsigned passes;  /* turns in a row that changed it although nothing new came in */
+	msec wake_at;     /* boot time; NEVER: none */
 	size_t wake_slot; /* its place in the heap of wake-ups, plus one; 0: not in it */
 };
 
@@ -42,13 +45,16 @@ int machine_compare(const struct machine *m, const char *ns, const char *name);
 
 /* <namespace>_<name> back into its parts; neither can contain '_'. False if it is not ours in form. */
 bool domain_name_split(const char *domain, char ret_ns[LABEL_MAX_LEN + 1],
-		       char ret_name[NAME_MAX_LEN + 1]);
+	char ret_name[NAME_MAX_LEN + 1]);
 
 /* Whether the domain that was seen is this run's own; a foreign one counts as absent. */
 bool machine_owns_domain(const struct machine *m);
 
 /* The domain's state as this run's: NONE when there is none or it is foreign, UNKNOWN until settled. */
 enum domain_state machine_domain_state(const struct machine *m);
+
+/* A run that was created just now was never started, so that nothing needs to be read about it. */
+void machine_expect_no_domain(struct machine *m);
 
 /* The one setter of a phase: asserts the table of allowed transitions, stamps the time. */
 void vmi_set_phase(struct vmi *vmi, enum phase phase, struct now now);

@@ -14,8 +14,8 @@
 
 struct finding {
 	int line, column; /* 0: no source place */
-	char *field;	  /* owned; "spec.template.spec.domain.cpu.cores" */
-	char *message;	  /* owned; what was expected and what to do */
+	char *field;      /* owned; "spec.template.spec.domain.cpu.cores" */
+	char *message;    /* owned; what was expected and what to do */
 };
 struct findings {
 	struct finding list[FINDINGS_MAX];
@@ -28,9 +28,11 @@ void findings_done(struct findings *f);
 /* "<source>:<line>:<column>: <field>: <message>" a line each; owned by the caller. */
 char *findings_text(const struct findings *f, const char *source);
 
-struct policy {				    /* what the node allows; borrowed strings */
+struct policy {                             /* what the node allows; borrowed strings */
 	const char *const *host_disk_roots; /* NULL-terminated; hostDisk only below these */
-	const char *default_namespace;	    /* "default" */
+	const char *const *image_roots;     /* the same for containerDisk and kernelBoot images;
+					     * NULL: anywhere */
+	const char *default_namespace;      /* "default" */
 };
 
 /* One object of a manifest, checked and defaulted. */
@@ -80,8 +82,8 @@ void spec_set_run_strategy(struct node *vm_spec, enum run_strategy strategy);
  * removed fields are removed. Lists whose elements have a `name` merge by it, others are replaced
  * whole. Owned.
  */
-struct node *merge_three(
-	const struct node *base, const struct node *theirs, const struct node *ours);
+struct node *merge_three(const struct node *base, const struct node *theirs,
+	const struct node *ours);
 
 /* Names by KubeVirt's grammar: DNS-1123 subdomain; namespace: DNS-1123 label. */
 bool name_is_valid(const char *name);

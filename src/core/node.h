@@ -9,11 +9,11 @@
 
 #include <vmagent/err.h>
 
-#define NODE_DEPTH_MAX	   64	  /* nesting */
-#define NODE_COUNT_MAX	   100000 /* nodes of one source, aliases expanded (the alias budget) */
-#define NODE_KEYS_MAX	   1024	  /* entries of one map */
-#define NODE_TEXT_MAX	   (1024 * 1024) /* bytes of one source; scalars, aliases expanded: 4 times that */
-#define NODE_DOCUMENTS_MAX 1000		 /* documents of one source */
+#define NODE_DEPTH_MAX     64     /* nesting */
+#define NODE_COUNT_MAX     100000 /* nodes of one source, aliases expanded (the alias budget) */
+#define NODE_KEYS_MAX      1024   /* entries of one map */
+#define NODE_TEXT_MAX      (1024 * 1024) /* bytes of a source; scalars with aliases expanded: 4 of it */
+#define NODE_DOCUMENTS_MAX 1000          /* documents of one source */
 
 enum node_kind { NODE_NULL, NODE_BOOL, NODE_NUMBER, NODE_STRING, NODE_MAP, NODE_LIST };
 
@@ -24,7 +24,7 @@ struct node {
 	int key_column;
 	char *text; /* owned; BOOL "true"/"false", NUMBER its source text as JSON allows it, STRING */
 	int line;   /* 1-based; 0: not from a source */
-	int column;		/* 1-based */
+	int column;             /* 1-based */
 	struct node **children; /* owned; MAP and LIST */
 	size_t n_children;
 	size_t cap_children;
@@ -39,8 +39,9 @@ void documents_done(struct documents *docs);
 /*
  * Every document of a source. Scalars resolve as in the Kubernetes YAML library (YAML 1.1
  * booleans, octal, null, merge keys, below which explicit keys always win); duplicate keys, unknown
- * tags, control characters in strings, and anything beyond the bounds above are refused. Empty documents are skipped. Errors: ERR_BAD_REQUEST with *ret_line and
- * *ret_column (1-based; 0 when there is no place), the words without them.
+ * tags, control characters in strings, and anything beyond the bounds above are refused. Empty
+ * documents are skipped. Errors: ERR_BAD_REQUEST with *ret_line and *ret_column (1-based; 0 when
+ * there is no place), the words without them.
  */
 int nodes_parse(const char *text, size_t len, struct documents *ret_docs, int *ret_line,
 	int *ret_column, struct err *err);

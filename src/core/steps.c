@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/backoff.h"
+#include "core/edit.h"
 #include "core/phase.h"
 #include "core/strategy.h"
 
@@ -90,8 +91,8 @@ static const char *cause_text(const struct vmi *vmi, enum domain_reason cause)
 	if (vmi->end.panicked)
 		return texts[REASON_PANICKED];
 	if (cause == REASON_DESTROYED && vmi->end.killed)
-		return vmi->signal_first ? "killed when its grace period was over" :
-					   "killed at once";
+		return vmi->signal_first ? "killed when its grace period was over"
+					 : "killed at once";
 	return texts[cause] ? texts[cause] : "the domain vanished, and nothing tells why";
 }
 
@@ -130,10 +131,10 @@ static void step_set_phase(struct step_call *c)
 	c->m->vmi_changed = true;
 	c->m->vm_changed = c->m->vm != NULL; /* its status shows the VMI's */
 	c->ret->warning = vmi->phase == PHASE_FAILED;
-	c->ret->actor.kind = vmi->phase == PHASE_SUCCEEDED && !vmi->end.killed ? ACTOR_GUEST :
-										 ACTOR_AGENT;
+	c->ret->actor.kind = vmi->phase == PHASE_SUCCEEDED && !vmi->end.killed ? ACTOR_GUEST
+									       : ACTOR_AGENT;
 	happen(c->ret, KIND_VMI, phase_event(vmi->phase), "phase %s -> %s%s%s", phase_name(before),
-	       phase_name(vmi->phase), why ? ": " : "", why ? why : "");
+		phase_name(vmi->phase), why ? ": " : "", why ? why : "");
 }
 
 static void step_signal(struct step_call *c)
@@ -145,8 +146,8 @@ static void step_signal(struct step_call *c)
 		vmi->signal_first = c->env->now.boot;
 	vmi->signal_last = c->env->now.boot;
 	c->m->vmi_changed = true;
-	happen(c->ret, KIND_VMI, first ? "ShuttingDown" : NULL, "signalled the guest to shut down%s",
-	       first ? "" : " again");
+	happen(c->ret, KIND_VMI, first ? "ShuttingDown" : NULL,
+		"signalled the guest to shut down%s", first ? "" : " again");
 }
 
 static void step_kill(struct step_call *c)
@@ -161,7 +162,7 @@ static void step_kill(struct step_call *c)
 	vmi->end.killed = true;
 	c->ret->warning = vmi->typed.grace != 0;
 	happen(c->ret, KIND_VMI, "Deleted", "killing the guest%s",
-	       vmi->signal_first ? ": its grace period is over" : "");
+		vmi->signal_first ? ": its grace period is over" : "");
 }
 
 static void step_op_line(struct step_call *c)
@@ -173,8 +174,8 @@ static void step_op_line(struct step_call *c)
 static void step_forget_vmi(struct step_call *c)
 {
 	happen(c->ret, KIND_VMI, NULL, "gone");
-	c->m->vmi_changed = true; /* the commit removes what is not there any more */
-	vmi_free(take(&c->m->vmi));
+	c->m->gone_vmi = take(&c->m->vmi);
+	c->m->vmi_changed = true;
 	memset(&c->m->dom, 0, sizeof(c->m->dom));
 	c->m->vm_changed = c->m->vm != NULL;
 }
@@ -186,8 +187,8 @@ static void step_delete_vmi(struct step_call *c)
 	vmi_delete(c->m, c->env->now);
 	c->m->vm_changed = c->m->vm != NULL;
 	happen(c->ret, KIND_VM, "SuccessfulDelete",
-	       "Stopped the virtual machine by deleting the virtual machine instance %s",
-	       c->m->vmi->meta.uid);
+		"Stopped the virtual machine by deleting the virtual machine instance %s",
+		c->m->vmi->meta.uid);
 }
 
 static void step_rerun_vmi(struct step_call *c)
@@ -200,21 +201,7 @@ static void step_rerun_vmi(struct step_call *c)
 
 static void step_become_always(struct step_call *c)
 {
-	struct node *spec = NULL;
-	struct documents docs = { 0 };
-	struct vm *vm = c->m->vm;
-	int line, column;
-
-	if (nodes_parse(vm->spec, strlen(vm->spec), &docs, &line, &column, NULL) == 0 && docs.n) {
-		spec = docs.roots[0];
-		spec_set_run_strategy(spec, STRATEGY_ALWAYS);
-		free(vm->spec);
-		vm->spec = node_json(spec);
-	}
-	documents_done(&docs);
-	vm_set_strategy(vm, STRATEGY_ALWAYS);
-	vm->meta.generation++;
-	c->m->vm_changed = true;
+	vm_change_strategy(c->m, STRATEGY_ALWAYS);
 	happen(c->ret, KIND_VM, NULL, "run strategy Halted -> Always, as start asked");
 }
 
@@ -231,9 +218,10 @@ static void step_count_failure(struct step_call *c)
 	start_failure_count(vm, c->m->vmi, c->env->now, c->env->random);
 	c->m->vm_changed = true;
 	c->ret->warning = true;
-	happen(c->ret, KIND_VM, "StartFailed", "start failed %u time%s in a row; next try in %lld s",
-	       vm->failure.count, vm->failure.count == 1 ? "" : "s",
-	       (long long)((vm->failure.retry_at - c->env->now.boot) / 1000));
+	happen(c->ret, KIND_VM, "StartFailed",
+		"start failed %u time%s in a row; next try in %lld s", vm->failure.count,
+		vm->failure.count == 1 ? "" : "s",
+		(long long)((vm->failure.retry_at - c->env->now.boot) / 1000));
 }
 
 static void step_clear_failure(struct step_call *c)
@@ -251,8 +239,8 @@ static void step_record_strategy(struct step_call *c)
 static void step_forget_vm(struct step_call *c)
 {
 	happen(c->ret, KIND_VM, NULL, "deleted");
+	c->m->gone_vm = take(&c->m->vm);
 	c->m->vm_changed = true;
-	vm_free(take(&c->m->vm));
 }
 
 /* ---- creating a run ---------------------------------------------------------------------- */
@@ -266,23 +254,17 @@ static char *template_text(const struct node *spec, const char *path)
 
 static int vmi_fill(struct vmi *vmi, const struct vm *vm, struct err *err)
 {
-	struct documents docs = { 0 };
-	int line, column;
-
-	if (nodes_parse(vm->spec, strlen(vm->spec), &docs, &line, &column, err) < 0)
-		return err_wrap(err, "virtual machine '%s'", vm->meta.name);
-
-	struct node *spec = vmi_spec_tree(docs.roots[0]);
+	struct node *vm_spec = text_tree(vm->spec);
+	struct node *spec = vmi_spec_tree(vm_spec);
 	int ret = spec_parse(spec, &vmi->typed, err);
 
 	if (ret == 0) {
 		vmi->spec = node_json(spec);
-		vmi->meta.labels = template_text(docs.roots[0], "template.metadata.labels");
-		vmi->meta.annotations =
-			template_text(docs.roots[0], "template.metadata.annotations");
+		vmi->meta.labels = template_text(vm_spec, "template.metadata.labels");
+		vmi->meta.annotations = template_text(vm_spec, "template.metadata.annotations");
 	}
 	node_free(spec);
-	documents_done(&docs);
+	node_free(vm_spec);
 	return ret;
 }
 
@@ -313,12 +295,12 @@ static int step_create_vmi(struct step_call *c, struct err *err)
 	if (!vmi)
 		return -(int)err->code;
 	m->vmi = vmi;
-	memset(&m->dom, 0, sizeof(m->dom));
+	machine_expect_no_domain(m);
 	m->vm->ran_once = m->vm->strategy == STRATEGY_ONCE;
 	m->vm_changed = m->vmi_changed = true;
 	happen(c->ret, KIND_VM, "SuccessfulCreate",
-	       "Started the virtual machine by creating the new virtual machine instance %s",
-	       vmi->meta.uid);
+		"Started the virtual machine by creating the new virtual machine instance %s",
+		vmi->meta.uid);
 	return 0;
 }
 
@@ -347,7 +329,7 @@ static step_fn *const steps[STEP_MAX] = {
 /* clang-format on */
 
 int step_apply(struct machine *m, const struct plan *plan, const struct step_env *env,
-	       struct happening *ret, struct err *err)
+	struct happening *ret, struct err *err)
 {
 	struct step_call call = { .m = m, .plan = plan, .env = env, .ret = ret };
 

@@ -31,7 +31,7 @@ struct step_env { /* borrowed */
 /* Applies plan to m, marks what changed, and fills *ret (text "" when there is nothing to say).
  * Fails only for CREATE_VMI of a spec that cannot be understood; then nothing changed. */
 int step_apply(struct machine *m, const struct plan *plan, const struct step_env *env,
-	       struct happening *ret, struct err *err);
+	struct happening *ret, struct err *err);
 
 /* Marks a VMI or VM for deletion; no-op if it is already. */
 void vmi_delete(struct machine *m, struct now now);
@@ -39,7 +39,7 @@ void vm_delete(struct machine *m, struct now now);
 
 /* A failed try of an op is not repeated before this many ms: 1 s doubling, to 30 s. */
 #define RETRY_FIRST_S 1
-#define RETRY_MAX_S 30
+#define RETRY_MAX_S   30
 msec retry_delay(unsigned tries);
 
 #endif

@@ -19,7 +19,7 @@ struct agent_options { /* borrowed for the agent's life */
 	const char *state_dir; /* runs' folders are <state_dir>/vmi/<uid> */
 	const char *node_name; /* this host's name: status.nodeName */
 	const char *boot_id; /* the kernel's; another one than stored means: every deadline is over */
-	bool kvm;	     /* domains of type kvm, else qemu */
+	bool kvm;            /* domains of type kvm, else qemu */
 	void (*entropy)(void *ctx, void *bytes, size_t n); /* UUIDs and jitter */
 	void *entropy_ctx;
 };

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The few fields of a spec that the agent itself writes. The text is parsed, changed and printed again;
+ * that is rare, and keeps the text the one truth.
+ */
+#include "core/edit.h"
+
+#include <string.h>
+
+#include "core/manifest.h"
+
+struct node *text_tree(const char *text)
+{
+	struct documents docs = { 0 };
+	struct node *root = NULL;
+	int line, column;
+
+	if (text && nodes_parse(text, strlen(text), &docs, &line, &column, NULL) == 0 && docs.n)
+		root = take(&docs.roots[0]);
+	documents_done(&docs);
+	return root;
+}
+
+static void replace_tree(char **text, struct node *tree)
+{
+	free(*text);
+	*text = node_json(tree);
+	node_free(tree);
+}
+
+void vm_change_strategy(struct machine *m, enum run_strategy strategy)
+{
+	struct node *spec = text_tree(m->vm->spec);
+
+	if (spec) {
+		spec_set_run_strategy(spec, strategy);
+		replace_tree(&m->vm->spec, spec);
+	}
+	vm_set_strategy(m->vm, strategy);
+	m->vm->meta.generation++;
+	m->vm_changed = true;
+}
+
+void vmi_change_grace(struct machine *m, int64_t grace)
+{
+	struct node *spec = text_tree(m->vmi->spec);
+
+	if (spec) {
+		node_set(spec, "terminationGracePeriodSeconds", node_new_int(grace));
+		replace_tree(&m->vmi->spec, spec);
+	}
+	m->vmi->typed.grace = grace;
+	m->vmi_changed = true;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The agent's birth and its one door. Loading is the same road as a restart: all objects from the
+ * store, everything dirty, facts unknown until libvirt has been asked. There is no recovery code.
+ */
+#include "daemon/agent.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/fold.h"
+#include "daemon/agent_private.h"
+
+void agent_uuid(struct agent *agent, char ret[UID_SIZE])
+{
+	unsigned char b[16];
+
+	agent->options->entropy(agent->options->entropy_ctx, b, sizeof(b));
+	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* RFC 4122: version 4 */
+	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+	snprintf(ret, UID_SIZE,
+		"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
+		b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
+		b[15]);
+}
+
+uint32_t agent_random(struct agent *agent)
+{
+	uint32_t value;
+
+	agent->options->entropy(agent->options->entropy_ctx, &value, sizeof(value));
+	return value;
+}
+
+/* ---- loading ---------------------------------------------------------------------------------- */
+
+struct loading {
+	struct agent *agent;
+	bool same_boot;
+	struct err err;
+};
+
+static int load_vm(void *ctx, const struct object_row *row)
+{
+	struct loading *l = ctx;
+	struct vm *vm;
+	struct machine *m;
+
+	if (vm_load(row->object, row->state ? row->state : "{}", l->same_boot, &vm, &l->err) < 0) {
+		log_text(LOG_LEVEL_ERROR, "%s/%s: %s; it is left alone", row->ns, row->name,
+			l->err.msg);
+		return 0;
+	}
+	vm->meta.rv = row->rv;
+	m = machines_get(&l->agent->machines, row->ns, row->name);
+	m->vm = vm;
+	agent_mark(l->agent, m);
+	return 0;
+}
+
+static int load_vmi(void *ctx, const struct object_row *row)
+{
+	struct loading *l = ctx;
+	struct vmi *vmi;
+	struct machine *m;
+
+	if (vmi_load(row->object, row->state ? row->state : "{}", l->same_boot, &vmi, &l->err) <
+		0) {
+		log_text(LOG_LEVEL_ERROR, "%s/%s: %s; it is left alone", row->ns, row->name,
+			l->err.msg);
+		return 0;
+	}
+	vmi->meta.rv = row->rv;
+	m = machines_get(&l->agent->machines, row->ns, row->name);
+	m->vmi = vmi;
+	fold_disconnected(m);
+	agent_mark(l->agent, m);
+	return 0;
+}
+
+static int load_all(struct agent *agent, struct err *err)
+{
+	autofree char *boot = store_get_value(agent->store, "boot_id");
+	autofree char *seq = store_get_value(agent->store, "event_seq");
+	struct loading l = { .agent = agent, .same_boot = streq(boot, agent->options->boot_id) };
+	struct object_query vms = { .kind = KIND_VM }, vmis = { .kind = KIND_VMI };
+	int ret;
+
+	agent->has_boot_id = l.same_boot;
+	agent->event_seq = seq ? strtoll(seq, NULL, 10) : 0;
+	ret = store_each(agent->store, &vms, load_vm, &l, err);
+	if (ret == 0)
+		ret = store_each(agent->store, &vmis, load_vmi, &l, err);
+	if (ret == 0)
+		ret = origins_load(agent, err);
+	return ret;
+}
+
+int agent_new(const struct agent_options *options, struct store *store, struct hypervisor *hv,
+	struct now now, struct agent **ret_agent, struct err *err)
+{
+	struct agent *agent = xcalloc(1, sizeof(*agent));
+	int ret;
+
+	agent->options = options;
+	agent->store = store;
+	agent->hv = hv;
+	agent->list_at = now.boot;
+	ret = load_all(agent, err);
+	if (ret < 0)
+		agent_free(agent);
+	else
+		*ret_agent = agent;
+	return ret;
+}
+
+void agent_free(struct agent *agent)
+{
+	if (!agent)
+		return;
+	machines_done(&agent->machines);
+	origins_done(agent);
+	ops_done(agent);
+	notes_done(agent);
+	replies_done(agent);
+	free(agent->connection_why);
+	free(agent->folder_hold);
+	free(agent);
+}
+
+/* ---- the door ----------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static input_fn *const handlers[INPUT_MAX] = {
+	[INPUT_CREATE]     = input_create,
+	[INPUT_REPLACE]    = input_replace,
+	[INPUT_DELETE]     = input_delete,
+	[INPUT_VERB]       = input_verb,
+	[INPUT_FOLDER]     = input_folder,
+	[INPUT_CONNECTION] = input_connection,
+	[INPUT_EVENT]      = input_event,
+	[INPUT_RESULT]     = input_result,
+};
+/* clang-format on */
+
+void agent_input(struct agent *agent, const struct input *input, struct now now)
+{
+	assert(handlers[input->kind]);
+	handlers[input->kind](agent, input, now);
+}
+
+void agent_on_commit(struct agent *agent, void (*hook)(void *ctx, int64_t rv), void *ctx)
+{
+	agent->commit_hook = hook;
+	agent->commit_ctx = ctx;
+}
+
+/* ---- questions ----------------------------------------------------------------------------------- */
+
+int agent_console(const struct agent *agent, const char *ns, const char *name,
+	const char **ret_path, struct err *err)
+{
+	const struct machine *m = machines_find(&agent->machines, ns, name);
+
+	if (!m || !m->vmi)
+		return err_set(err, ERR_NOT_FOUND,
+			"virtualmachineinstances.kubevirt.io \"%s\" not found", name);
+	if (!m->vmi->typed.serial_console)
+		return err_set(err, ERR_BAD_REQUEST,
+			"'%s' has no serial console: autoattachSerialConsole is false", name);
+	if (m->vmi->phase == PHASE_FAILED)
+		return err_set(err, ERR_CONFLICT, "'%s' has failed", name);
+	if (m->vmi->phase != PHASE_RUNNING || !m->vmi->console)
+		return err_set(err, ERR_BAD_REQUEST, "'%s' is not running: its phase is %s", name,
+			phase_name(m->vmi->phase));
+	*ret_path = m->vmi->console;
+	return 0;
+}
+
+bool agent_is_healthy(const struct agent *agent, struct err *ret_why)
+{
+	if (agent->uncommitted) {
+		err_set(ret_why, ERR_UNAVAILABLE, "cannot save: %.400s", agent->commit_err.msg);
+		return false;
+	}
+	if (!agent->connected) {
+		err_set(ret_why, ERR_UNAVAILABLE, "libvirt is not connected: %.400s",
+			agent->connection_why ? agent->connection_why : "not yet");
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the agent's own files share. agent.c lets inputs in; requests.c, folder.c and observe.c fold
+ * them; turn.c decides, commits and acts; ops.c and notes.c keep what leaves with the commit.
+ */
+#ifndef VMAGENT_DAEMON_AGENT_PRIVATE_H
+#define VMAGENT_DAEMON_AGENT_PRIVATE_H
+
+#include "core/codec.h"
+#include "core/steps.h"
+#include "daemon/agent.h"
+#include "daemon/machines.h"
+
+/* Lists after a connect, then until every run's domain is agreed upon, then slowly (design §4). */
+#define LIST_SECOND_S        1
+#define LIST_THIRD_S         4
+#define LIST_AGAIN_S         5
+#define LIST_SLOW_S          300
+#define COMMIT_RETRY_FIRST_S 1
+#define COMMIT_RETRY_MAX_S   30
+#define PASSES_MAX           32 /* turns in a row that one machine may change without news: more is a bug */
+
+struct inflight { /* an op that left, by rising id */
+	uint64_t id;
+	enum op_kind kind;
+	char *ns, *name; /* owned; NULL for LIST */
+	char vmi_uid[UID_SIZE];
+	uint64_t facts; /* the machine's fact counter when it left */
+};
+
+struct note { /* a happening that leaves with the commit: an event and a log line */
+	struct object_meta object; /* owned copies of ns, name, uid */
+	struct happening what;
+	char *file; /* owned; what.actor.file */
+};
+
+struct pending_reply { /* an answer that leaves with the commit */
+	struct reply reply;
+	struct err err;
+	char *note;   /* owned or NULL */
+	char *object; /* owned or NULL: instead of what is stored */
+	enum object_kind kind;
+	char *ns, *name; /* owned */
+};
+
+struct origin {     /* a provenance row */
+	char *file; /* owned */
+	enum object_kind kind;
+	char *ns, *name; /* owned */
+	char uid[UID_SIZE];
+	char *base; /* owned: the document as last applied */
+	int64_t epoch;
+	enum provenance state;
+	bool gone;    /* its file no longer has it */
+	bool removed; /* the row goes with the next commit */
+	bool changed; /* … is to be saved with it */
+};
+
+struct origins {
+	struct origin **list; /* owned */
+	size_t n, cap;
+	bool changed;
+};
+
+struct agent {
+	const struct agent_options *options;
+	struct store *store;
+	struct hypervisor *hv;
+	struct machines machines;
+	struct origins origins;
+	void (*commit_hook)(void *ctx, int64_t rv);
+	void *commit_ctx;
+
+	bool connected;
+	unsigned lists;   /* answered since the connection came up */
+	msec list_at;     /* boot time of the next one */
+	uint64_t list_id; /* of the one in flight; 0: none */
+	msec list_deadline;
+	char *connection_why; /* owned or NULL: why it is down */
+
+	uint64_t next_op;
+	struct inflight *inflight; /* owned, sorted by id */
+	size_t n_inflight, cap_inflight;
+	struct op *outbox; /* owned: leave after the commit */
+	size_t n_outbox, cap_outbox;
+	struct note *notes; /* owned */
+	size_t n_notes, cap_notes;
+	struct pending_reply *replies; /* owned */
+	size_t n_replies, cap_replies;
+	int64_t event_seq;
+
+	bool uncommitted; /* a commit failed: nothing is decided until it succeeds */
+	unsigned commit_failures;
+	msec commit_retry_at;
+	struct err commit_err;
+	char *folder_hold; /* owned or NULL: why removals are held */
+	bool has_boot_id;  /* stored */
+};
+
+/* Grows a list of structs by one zeroed element and returns it. */
+void *list_grow(void *list, size_t *n, size_t *cap, size_t size);
+#define LIST_ADD(list, n, cap) \
+	((list) = list_grow((list), &(n), &(cap), sizeof(*(list))), &(list)[(n)-1])
+
+void agent_uuid(struct agent *agent, char ret[UID_SIZE]);
+uint32_t agent_random(struct agent *agent);
+
+/* requests.c, folder.c, observe.c: one handler per kind of input. */
+typedef void input_fn(struct agent *agent, const struct input *input, struct now now);
+input_fn input_create, input_replace, input_delete, input_verb;
+input_fn input_folder;
+input_fn input_connection, input_event, input_result;
+
+/* notes.c: says what happened to an object; copies everything. */
+void agent_note(struct agent *agent, const struct object_meta *object,
+	const struct happening *what);
+int notes_save(struct agent *agent, struct now now, struct err *err);
+void notes_publish(struct agent *agent); /* log lines, after the commit; empties the list */
+void notes_done(struct agent *agent);
+
+/* ops.c: puts the op of a step in the outbox and books its lane. */
+void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct now now);
+void ops_plan_list(struct agent *agent, struct now now);
+void ops_send(struct agent *agent);
+/* Takes op id off the books; false if it is not there. The caller frees ns and name. */
+bool ops_take(struct agent *agent, uint64_t id, struct inflight *ret);
+void ops_done(struct agent *agent);
+
+/* objects.c: from checked manifests to objects of the model, and back. */
+int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,
+	struct err *err);
+/* Replaces spec, labels and annotations by those of root; generation rises if spec changed. */
+int agent_replace_object(struct agent *agent, struct machine *m, enum object_kind kind,
+	const struct node *root, struct err *err);
+/* The stored object's tree (metadata.labels, .annotations, spec), or NULL; owned by the caller. */
+struct node *agent_object_tree(const struct machine *m, enum object_kind kind);
+struct object_meta *machine_meta(const struct machine *m, enum object_kind kind); /* or NULL */
+
+/* origins.c: the provenance of objects that manifest files declare. */
+struct origin *origins_find(const struct agent *agent, enum object_kind kind, const char *ns,
+	const char *name);
+struct origin *origins_get(struct agent *agent, const char *file, const struct manifest *manifest);
+void origin_set(struct agent *agent, struct origin *origin, const char *base, const char *uid);
+void origin_remove(struct agent *agent, struct origin *origin);
+/* Marks ns/name as deleted by command; the file that still declares it, or NULL. */
+const char *origins_deleted(struct agent *agent, enum object_kind kind, const char *ns,
+	const char *name);
+int origins_load(struct agent *agent, struct err *err);
+int origins_save(struct agent *agent, struct err *err);
+void origins_committed(struct agent *agent);
+void origins_done(struct agent *agent);
+
+/* folder.c: an object is forgotten; what its file declares meanwhile is created. */
+void folder_forgotten(struct agent *agent, enum object_kind kind, const struct object_meta *meta,
+	struct now now);
+
+/* turn.c */
+void agent_mark(struct agent *agent, struct machine *m); /* news: dirty, passes from 0 */
+void agent_answer(struct agent *agent, const struct request *request, const struct err *err,
+	const char *note);
+void replies_send(struct agent *agent);
+void replies_refuse(struct agent *agent);
+void replies_done(struct agent *agent);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of machines, by namespace and name, with the queue of dirty ones and the heap of their
+ * wake-ups: an event costs a binary search, never a walk over all. Loop thread only.
+ */
+#ifndef VMAGENT_DAEMON_MACHINES_H
+#define VMAGENT_DAEMON_MACHINES_H
+
+#include "core/machine.h"
+
+struct machines {
+	struct machine **list; /* owned, sorted */
+	size_t n, cap;
+	struct machine **queue; /* borrowed: the dirty ones */
+	size_t n_queue, cap_queue;
+	struct machine **heap; /* borrowed, by wake_at */
+	size_t n_heap, cap_heap;
+};
+
+struct machine *machines_find(const struct machines *ms, const char *ns, const char *name);
+/* By the domain's name, or NULL. */
+struct machine *machines_find_domain(const struct machines *ms, const char *domain);
+struct machine *machines_get(struct machines *ms, const char *ns, const char *name); /* or adds */
+void machines_remove(struct machines *ms, struct machine *m);                        /* and frees */
+void machines_done(struct machines *ms);
+
+/* Puts it into the queue, once. */
+void machines_mark(struct machines *ms, struct machine *m);
+
+void machines_wake_at(struct machines *ms, struct machine *m, msec at); /* NEVER takes it out */
+msec machines_next_wake(const struct machines *ms);
+/* Marks all whose time has come. */
+void machines_wake_due(struct machines *ms, msec now);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checked manifests become objects of the model, and objects become trees again for merging. Shared by
+ * requests and the manifest folder, so that both make exactly the same objects.
+ */
+#include <string.h>
+
+#include "core/edit.h"
+#include "daemon/agent_private.h"
+
+struct object_meta *machine_meta(const struct machine *m, enum object_kind kind)
+{
+	if (!m)
+		return NULL;
+	if (kind == KIND_VM)
+		return m->vm ? &m->vm->meta : NULL;
+	return m->vmi ? &m->vmi->meta : NULL;
+}
+
+static char *tree_text(const struct node *root, const char *path)
+{
+	const struct node *node = node_at(root, path);
+
+	return node && node->n_children ? node_json(node) : NULL;
+}
+
+static void meta_texts(struct object_meta *meta, const struct node *root)
+{
+	free(meta->labels);
+	free(meta->annotations);
+	meta->labels = tree_text(root, "metadata.labels");
+	meta->annotations = tree_text(root, "metadata.annotations");
+}
+
+static void meta_init(struct agent *agent, struct object_meta *meta,
+	const struct manifest *manifest, struct now now)
+{
+	meta->ns = xstrdup(manifest->ns);
+	meta->name = xstrdup(manifest->name);
+	meta->generation = 1;
+	meta->created = now.wall;
+	agent_uuid(agent, meta->uid);
+	meta_texts(meta, manifest->root);
+}
+
+/* A VM whose template cannot become a run is refused now, not when it is started (§14 no. 17). */
+static int check_template(const struct node *vm_spec, struct err *err)
+{
+	struct node *spec = vmi_spec_tree(vm_spec);
+	struct vmi_spec typed = { 0 };
+	int ret = spec_parse(spec, &typed, err);
+
+	vmi_spec_done(&typed);
+	node_free(spec);
+	return ret;
+}
+
+static void vm_take_spec(struct vm *vm, const struct node *spec)
+{
+	free(vm->spec);
+	vm->spec = node_json(spec);
+	vm_set_strategy(vm, spec_run_strategy(spec, &vm->uses_running));
+}
+
+static int create_vm(struct agent *agent, const struct manifest *manifest, struct now now,
+	struct err *err)
+{
+	struct node *root = node_copy(manifest->root);
+	char uuid[UID_SIZE];
+	int ret;
+
+	agent_uuid(agent, uuid);
+	manifest_default(KIND_VM, root, uuid);
+	ret = check_template(node_get(root, "spec"), err);
+	if (ret == 0) {
+		struct machine *m = machines_get(&agent->machines, manifest->ns, manifest->name);
+		struct vm *vm = m->vm = xcalloc(1, sizeof(*vm));
+
+		meta_init(agent, &vm->meta, manifest, now);
+		vm_take_spec(vm, node_get(root, "spec"));
+		m->vm_changed = true;
+		agent_mark(agent, m);
+	}
+	node_free(root);
+	return ret;
+}
+
+static int create_vmi(struct agent *agent, const struct manifest *manifest, struct now now,
+	struct err *err)
+{
+	struct node *root = node_copy(manifest->root), *spec = node_get(root, "spec");
+	struct vmi_spec typed = { 0 };
+	char uuid[UID_SIZE];
+	int ret;
+
+	agent_uuid(agent, uuid);
+	manifest_default(KIND_VMI, root, uuid);
+	vmi_spec_default(spec);
+	ret = spec_parse(spec, &typed, err);
+	if (ret == 0) {
+		struct machine *m = machines_get(&agent->machines, manifest->ns, manifest->name);
+		struct vmi *vmi = m->vmi = xcalloc(1, sizeof(*vmi));
+
+		meta_init(agent, &vmi->meta, manifest, now);
+		vmi->spec = node_json(spec);
+		vmi->typed = typed;
+		vmi_set_phase(vmi, PHASE_PENDING, now);
+		machine_expect_no_domain(m);
+		m->vmi_changed = true;
+		agent_mark(agent, m);
+	}
+	node_free(root);
+	return ret;
+}
+
+static void note_created(struct agent *agent, const struct manifest *manifest)
+{
+	struct machine *m = machines_find(&agent->machines, manifest->ns, manifest->name);
+	struct happening what = { 0 };
+
+	happen(&what, manifest->kind, NULL, "%s created", object_kind_name(manifest->kind));
+	agent_note(agent, machine_meta(m, manifest->kind), &what);
+}
+
+int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,
+	struct err *err)
+{
+	const struct machine *m = machines_find(&agent->machines, manifest->ns, manifest->name);
+	int ret;
+
+	if (machine_meta(m, manifest->kind))
+		return err_set(err, ERR_EXISTS, "%s \"%s\" already exists",
+			object_kind_plural(manifest->kind), manifest->name);
+	if (m && (m->vm || m->vmi))
+		return err_set(err, ERR_CONFLICT, "a %s named '%s' is in the way; delete it first",
+			object_kind_name(m->vm ? KIND_VM : KIND_VMI), manifest->name);
+	ret = manifest->kind == KIND_VM ? create_vm(agent, manifest, now, err)
+					: create_vmi(agent, manifest, now, err);
+	if (ret == 0)
+		note_created(agent, manifest);
+	return ret;
+}
+
+/* ---- replacing ------------------------------------------------------------------------------- */
+
+struct node *agent_object_tree(const struct machine *m, enum object_kind kind)
+{
+	const struct object_meta *meta = machine_meta(m, kind);
+	struct node *root, *labels, *annotations;
+
+	if (!meta)
+		return NULL;
+	root = node_new(NODE_MAP, NULL);
+	labels = text_tree(meta->labels);
+	annotations = text_tree(meta->annotations);
+	node_set(root, "apiVersion", node_new(NODE_STRING, object_kind_api_version(kind)));
+	node_set(root, "kind", node_new(NODE_STRING, object_kind_name(kind)));
+	node_set_path(root, "metadata.name", node_new(NODE_STRING, meta->name));
+	node_set_path(root, "metadata.namespace", node_new(NODE_STRING, meta->ns));
+	if (labels)
+		node_set_path(root, "metadata.labels", labels);
+	if (annotations)
+		node_set_path(root, "metadata.annotations", annotations);
+	node_set(root, "spec", text_tree(kind == KIND_VM ? m->vm->spec : m->vmi->spec));
+	return root;
+}
+
+#define UUID_PATH "spec.template.spec.domain.firmware.uuid"
+
+static int replace_vm(struct machine *m, struct node *root, const struct node *old, struct err *err)
+{
+	const char *uuid = node_text(old, UUID_PATH);
+	int ret;
+
+	manifest_default(KIND_VM, root, uuid ? uuid : "");
+	ret = check_template(node_get(root, "spec"), err);
+	if (ret < 0)
+		return ret;
+	meta_texts(&m->vm->meta, root);
+	if (!node_equal(node_get(root, "spec"), node_get(old, "spec"))) {
+		vm_take_spec(m->vm, node_get(root, "spec"));
+		m->vm->meta.generation++;
+	}
+	m->vm_changed = true;
+	return 0;
+}
+
+/* A run's spec cannot be changed (§9.1); its labels and annotations can. */
+static int replace_vmi(struct machine *m, struct node *root, const struct node *old,
+	struct err *err)
+{
+	struct node *spec = node_get(root, "spec");
+
+	manifest_default(KIND_VMI, root, m->vmi->typed.uuid);
+	vmi_spec_default(spec);
+	if (!node_equal(spec, node_get(old, "spec")))
+		return err_set(err, ERR_INVALID,
+			"the spec of a VirtualMachineInstance cannot be changed; delete '%s' "
+			"and create it anew",
+			m->name);
+	meta_texts(&m->vmi->meta, root);
+	m->vmi_changed = true;
+	return 0;
+}
+
+int agent_replace_object(struct agent *agent, struct machine *m, enum object_kind kind,
+	const struct node *root, struct err *err)
+{
+	struct node *copy = node_copy(root), *old = agent_object_tree(m, kind);
+	int ret = kind == KIND_VM ? replace_vm(m, copy, old, err) : replace_vmi(m, copy, old, err);
+
+	node_free(copy);
+	node_free(old);
+	if (ret == 0)
+		agent_mark(agent, m);
+	return ret;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What comes from the hypervisor: the connection's ups and downs, domain events, results and lists.
+ * Each becomes a fact on the machine that it concerns; a read that is older than the last fact is
+ * dropped and made again.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/fold.h"
+#include "daemon/agent_private.h"
+
+void input_connection(struct agent *agent, const struct input *input, struct now now)
+{
+	bool up = input->connection.up;
+
+	if (up || agent->connected || !agent->connection_why)
+		log_text(up ? LOG_LEVEL_NOTICE : LOG_LEVEL_WARNING, "libvirt: %s%s%s",
+			up ? "connected" : "not connected", input->connection.why ? ": " : "",
+			input->connection.why ? input->connection.why : "");
+	replace_str(&agent->connection_why, up ? NULL : input->connection.why);
+	agent->connected = up;
+	agent->lists = 0;
+	agent->list_id = 0;
+	agent->list_at = now.boot;
+	for (size_t i = 0; i < agent->machines.n && !up; i++)
+		fold_disconnected(agent->machines.list[i]);
+	for (size_t i = 0; i < agent->machines.n; i++)
+		agent_mark(agent, agent->machines.list[i]);
+}
+
+static void note_panic(struct agent *agent, struct machine *m)
+{
+	struct happening what = { .warning = true, .actor.kind = ACTOR_GUEST };
+
+	happen(&what, KIND_VMI, "GuestPanicked", "the guest panicked");
+	agent_note(agent, &m->vmi->meta, &what);
+}
+
+void input_event(struct agent *agent, const struct input *input, struct now now)
+{
+	const struct domain_event *event = input->event;
+	struct machine *m = machines_find_domain(&agent->machines, event->name);
+
+	(void)now;
+	if (!m || !m->vmi || !streq(m->vmi->typed.uuid, event->uuid))
+		return; /* not ours */
+	if (event->kind == DOMAIN_EVENT_PANICKED && !m->vmi->end.panicked)
+		note_panic(agent, m);
+	fold_event(m, event);
+	agent_mark(agent, m);
+}
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+static int compare_info(const void *a, const void *b)
+{
+	return strcmp((*(const struct domain_info *const *)a)->name,
+		(*(const struct domain_info *const *)b)->name);
+}
+
+struct list_index {                       /* the domains of a list, by name */
+	const struct domain_info **infos; /* owned list of borrowed infos */
+	size_t n;
+};
+
+static struct list_index list_index(const struct op_result *result)
+{
+	struct list_index index = { xcalloc(MAX(result->n_domains, 1), sizeof(void *)),
+		result->n_domains };
+
+	for (size_t i = 0; i < index.n; i++)
+		index.infos[i] = &result->domains[i];
+	qsort(index.infos, index.n, sizeof(*index.infos), compare_info);
+	return index;
+}
+
+static const struct domain_info *list_find(const struct list_index *index, const struct machine *m)
+{
+	autofree char *name = xasprintf("%s_%s", m->ns, m->name);
+	struct domain_info key = { .name = name };
+	const struct domain_info *wanted = &key, **found;
+
+	found = bsearch(&wanted, index->infos, index->n, sizeof(*index->infos), compare_info);
+	return found ? *found : NULL;
+}
+
+static bool facts_are_equal(const struct domain *a, const struct domain *b)
+{
+	return a->state == b->state && a->reason == b->reason && a->active == b->active &&
+		streq(a->owner, b->owner) && a->agreed >= READS_TO_AGREE;
+}
+
+/* A list is a read of each domain; stale where something was folded or is under way since it left. */
+static void list_machine(struct agent *agent, struct machine *m, const struct domain_info *info)
+{
+	struct domain before = m->dom;
+	bool settled = agent->lists >= READS_TO_AGREE + 1;
+	bool stale = m->dom.facts != m->list_facts || m->dom.reading ||
+		m->ops[LANE_MAIN].kind != OP_NONE;
+
+	if (!m->vmi)
+		return;
+	if (stale)
+		m->dom.look_again = true;
+	else
+		fold_seen(m, info, settled);
+	if (stale || !facts_are_equal(&before, &m->dom))
+		agent_mark(agent, m);
+}
+
+static bool all_agree(const struct agent *agent)
+{
+	for (size_t i = 0; i < agent->machines.n; i++) {
+		const struct machine *m = agent->machines.list[i];
+
+		if (m->vmi && m->vmi->prepared && !m->vmi->cleaned &&
+			m->dom.agreed < READS_TO_AGREE)
+			return false;
+	}
+	return true;
+}
+
+static msec list_pause(const struct agent *agent)
+{
+	if (agent->lists == 1)
+		return SECONDS(LIST_SECOND_S);
+	if (agent->lists == 2)
+		return SECONDS(LIST_THIRD_S);
+	return SECONDS(all_agree(agent) ? LIST_SLOW_S : LIST_AGAIN_S);
+}
+
+static void list_result(struct agent *agent, const struct op_result *result, struct now now)
+{
+	if (result->id != agent->list_id)
+		return;
+	agent->list_id = 0;
+	if (result->err.code != ERR_OK) {
+		agent->list_at = now.boot + SECONDS(LIST_AGAIN_S);
+		return;
+	}
+
+	struct list_index index = list_index(result);
+
+	agent->lists++;
+	for (size_t i = 0; i < agent->machines.n; i++) {
+		struct machine *m = agent->machines.list[i];
+
+		list_machine(agent, m, list_find(&index, m));
+	}
+	free(index.infos);
+	agent->list_at = now.boot + list_pause(agent);
+}
+
+/* ---- results of one machine's ops ------------------------------------------------------------ */
+
+static void read_result(struct agent *agent, struct machine *m, const struct inflight *in,
+	const struct op_result *result)
+{
+	m->dom.reading = false;
+	if (result->err.code != ERR_OK || !m->vmi || !streq(m->vmi->meta.uid, in->vmi_uid))
+		return;
+	if (in->facts == m->dom.facts)
+		fold_seen(m, result->n_domains ? &result->domains[0] : NULL,
+			agent->lists > READS_TO_AGREE || m->dom.agreed >= READS_TO_AGREE);
+}
+
+static void note_failure(struct agent *agent, struct machine *m, const struct op_result *result)
+{
+	struct happening what = { .warning = true };
+
+	if (!m->vmi || result->err.code == ERR_OK || result->err.code == ERR_UNAVAILABLE)
+		return;
+	happen(&what, KIND_VMI, "SyncFailed", "%s failed: %s", op_kind_name(result->kind),
+		result->err.msg);
+	agent_note(agent, &m->vmi->meta, &what);
+}
+
+static void machine_result(struct agent *agent, const struct inflight *in,
+	const struct op_result *result, struct now now)
+{
+	struct machine *m = machines_find(&agent->machines, in->ns, in->name);
+	enum op_lane lane = op_kind_lane(in->kind);
+
+	if (!m || m->ops[lane].id != in->id)
+		return; /* of a run that is gone */
+	fold_result(m, result, lane, now);
+	if (in->kind == OP_READ)
+		read_result(agent, m, in, result);
+	note_failure(agent, m, result);
+	agent_mark(agent, m);
+}
+
+void input_result(struct agent *agent, const struct input *input, struct now now)
+{
+	struct inflight in;
+
+	if (!ops_take(agent, input->result->id, &in))
+		return;
+	if (in.kind == OP_LIST)
+		list_result(agent, input->result, now);
+	else
+		machine_result(agent, &in, input->result, now);
+	free(in.ns);
+	free(in.name);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations in flight: built from the model as self-contained strings, kept back until the commit of
+ * the turn that decided them, and found again by their id when the result comes.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/domxml.h"
+#include "daemon/agent_private.h"
+
+void *list_grow(void *list, size_t *n, size_t *cap, size_t size)
+{
+	if (*n == *cap) {
+		*cap = *cap ? *cap * 2 : 8;
+		list = xrealloc_array(list, *cap, size);
+	}
+	memset((char *)list + *n * size, 0, size);
+	(*n)++;
+	return list;
+}
+
+static char *run_directory(const struct agent *agent, const struct vmi *vmi)
+{
+	return xasprintf("%s/vmi/%s", agent->options->state_dir, vmi->meta.uid);
+}
+
+static void fill_start(const struct agent *agent, const struct machine *m, struct op *op)
+{
+	struct domain_context context = {
+		.ns = m->ns,
+		.name = m->name,
+		.vmi_uid = m->vmi->meta.uid,
+		.vm_uid = m->vmi->owner,
+		.epoch = 1,
+		.directory = op->directory,
+		.kvm = agent->options->kvm,
+	};
+
+	op->xml = domain_xml(&m->vmi->typed, &context);
+}
+
+static void fill_op(const struct agent *agent, const struct machine *m, struct op *op)
+{
+	op->ns = xstrdup(m->ns);
+	op->name = xstrdup(m->name);
+	op->domain = domain_name(m->ns, m->name);
+	op->directory = run_directory(agent, m->vmi);
+	op->facts = m->dom.facts;
+	copy_str(op->vmi_uid, UID_SIZE, m->vmi->meta.uid);
+	copy_str(op->uuid, UID_SIZE, m->vmi->typed.uuid);
+	if (op->kind == OP_START)
+		fill_start(agent, m, op);
+	if (op->kind == OP_PREPARE)
+		volume_works(&m->vmi->typed, op->directory, &op->work, &op->n_work);
+}
+
+static struct op *op_new(struct agent *agent, enum op_kind kind)
+{
+	struct op *op = LIST_ADD(agent->outbox, agent->n_outbox, agent->cap_outbox);
+
+	op->id = ++agent->next_op;
+	op->kind = kind;
+	return op;
+}
+
+static void book(struct agent *agent, const struct op *op)
+{
+	struct inflight *in = LIST_ADD(agent->inflight, agent->n_inflight, agent->cap_inflight);
+
+	in->id = op->id;
+	in->kind = op->kind;
+	in->ns = xstrdup(op->ns);
+	in->name = xstrdup(op->name);
+	in->facts = op->facts;
+	copy_str(in->vmi_uid, UID_SIZE, op->vmi_uid);
+}
+
+void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct now now)
+{
+	struct op *op = op_new(agent, kind);
+	struct running_op *lane = &m->ops[op_kind_lane(kind)];
+
+	fill_op(agent, m, op);
+	book(agent, op);
+	lane->id = op->id;
+	lane->kind = kind;
+	lane->deadline = now.boot + op_kind_deadline(kind);
+	m->dom.reading |= kind == OP_READ;
+}
+
+void ops_plan_list(struct agent *agent, struct now now)
+{
+	struct op *op = op_new(agent, OP_LIST);
+
+	book(agent, op);
+	agent->list_id = op->id;
+	agent->list_deadline = now.boot + op_kind_deadline(OP_LIST);
+	for (size_t i = 0; i < agent->machines.n; i++)
+		agent->machines.list[i]->list_facts = agent->machines.list[i]->dom.facts;
+}
+
+void ops_send(struct agent *agent)
+{
+	struct op *outbox = agent->outbox;
+	size_t n = agent->n_outbox;
+
+	agent->outbox = NULL;
+	agent->n_outbox = agent->cap_outbox = 0;
+	for (size_t i = 0; i < n; i++) {
+		hv_submit(agent->hv, &outbox[i]);
+		op_done(&outbox[i]);
+	}
+	free(outbox);
+}
+
+static size_t inflight_place(const struct agent *agent, uint64_t id)
+{
+	size_t low = 0, high = agent->n_inflight;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (agent->inflight[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool ops_take(struct agent *agent, uint64_t id, struct inflight *ret)
+{
+	size_t at = inflight_place(agent, id);
+
+	if (at == agent->n_inflight || agent->inflight[at].id != id)
+		return false;
+	*ret = agent->inflight[at];
+	agent->n_inflight--;
+	memmove(&agent->inflight[at], &agent->inflight[at + 1],
+		(agent->n_inflight - at) * sizeof(*agent->inflight));
+	return true;
+}
+
+void ops_done(struct agent *agent)
+{
+	for (size_t i = 0; i < agent->n_inflight; i++) {
+		free(agent->inflight[i].ns);
+		free(agent->inflight[i].name);
+	}
+	for (size_t i = 0; i < agent->n_outbox; i++)
+		op_done(&agent->outbox[i]);
+	free(agent->inflight);
+	free(agent->outbox);
+}

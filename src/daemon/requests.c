@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests of the API: checked against the facts and applied in the order in which they arrive; the
+ * answer leaves after the commit. A refused request changes nothing but an event that says so.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/edit.h"
+#include "daemon/agent_private.h"
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+void agent_answer(struct agent *agent, const struct request *request, const struct err *err,
+	const char *note)
+{
+	struct pending_reply *r = LIST_ADD(agent->replies, agent->n_replies, agent->cap_replies);
+
+	r->reply = request->reply;
+	r->err = *err;
+	r->note = xstrdup(note);
+	r->kind = request->kind;
+	r->ns = xstrdup(request->ns);
+	r->name = xstrdup(request->name);
+}
+
+static int keep_object(void *ctx, const struct object_row *row)
+{
+	*(char **)ctx = xstrdup(row->object);
+	return 1;
+}
+
+static void reply_send(struct agent *agent, struct pending_reply *r)
+{
+	struct object_query query = { .kind = r->kind, .ns = r->ns, .name = r->name };
+	struct answer answer = { .err = &r->err, .note = r->note, .kind = r->kind, .name = r->name };
+
+	if (!r->reply.answer)
+		return;
+	if (r->err.code == ERR_OK && !r->object)
+		store_each(agent->store, &query, keep_object, &r->object, NULL);
+	answer.object = r->object;
+	r->reply.answer(r->reply.ctx, &answer);
+}
+
+static void reply_done(struct pending_reply *r)
+{
+	free(r->note);
+	free(r->object);
+	free(r->ns);
+	free(r->name);
+}
+
+/* An answer may bring in the next request, so the list is taken first. */
+void replies_send(struct agent *agent)
+{
+	struct pending_reply *replies = take(&agent->replies);
+	size_t n = agent->n_replies;
+
+	agent->n_replies = agent->cap_replies = 0;
+	for (size_t i = 0; i < n; i++) {
+		reply_send(agent, &replies[i]);
+		reply_done(&replies[i]);
+	}
+	free(replies);
+}
+
+void replies_refuse(struct agent *agent)
+{
+	for (size_t i = 0; i < agent->n_replies; i++) {
+		free(take(&agent->replies[i].object));
+		err_set(&agent->replies[i].err, ERR_UNAVAILABLE,
+			"not saved yet (%.200s); it is tried again until it is",
+			agent->commit_err.msg);
+	}
+	replies_send(agent);
+}
+
+void replies_done(struct agent *agent)
+{
+	for (size_t i = 0; i < agent->n_replies; i++)
+		reply_done(&agent->replies[i]);
+	free(agent->replies);
+}
+
+/* ---- checks that all requests share ------------------------------------------------------------ */
+
+static bool is_refused_unsaved(struct agent *agent, const struct request *request)
+{
+	struct err err;
+
+	if (!agent->uncommitted)
+		return false;
+	err_set(&err, ERR_UNAVAILABLE, "nothing can be saved at the moment: %.300s",
+		agent->commit_err.msg);
+	agent_answer(agent, request, &err, NULL);
+	replies_send(agent);
+	return true;
+}
+
+static int find_object(struct agent *agent, const struct request *request, struct machine **ret,
+	struct err *err)
+{
+	*ret = machines_find(&agent->machines, request->ns, request->name);
+	if (machine_meta(*ret, request->kind))
+		return 0;
+	return err_set(err, ERR_NOT_FOUND, "%s.kubevirt.io \"%s\" not found",
+		object_kind_plural(request->kind), request->name);
+}
+
+/* Says what a request did, or why it was refused, on the object that it named. */
+static void note_request(struct agent *agent, const struct request *request, const char *reason,
+	const char *done, const struct err *err)
+{
+	struct machine *m = machines_find(&agent->machines, request->ns, request->name);
+	const struct object_meta *meta = machine_meta(m, request->kind);
+	struct happening what = { .actor = request->actor };
+
+	if (!meta)
+		return;
+	what.warning = err->code != ERR_OK;
+	if (what.warning)
+		happen(&what, request->kind, "Refused", "%s refused: %.400s", done, err->msg);
+	else
+		happen(&what, request->kind, reason, "%s accepted", done);
+	agent_note(agent, meta, &what);
+}
+
+/* ---- create, replace --------------------------------------------------------------------------- */
+
+void input_create(struct agent *agent, const struct input *input, struct now now)
+{
+	const struct request *request = &input->request;
+	struct err err = { 0 };
+
+	if (is_refused_unsaved(agent, request))
+		return;
+	if (!request->dry_run)
+		agent_create_object(agent, request->manifest, now, &err);
+	else if (machine_meta(machines_find(&agent->machines, request->ns, request->name),
+			 request->kind))
+		err_set(&err, ERR_EXISTS, "%s \"%s\" already exists",
+			object_kind_plural(request->kind), request->name);
+	agent_answer(agent, request, &err, NULL);
+	if (request->dry_run && err.code == ERR_OK)
+		agent->replies[agent->n_replies - 1].object = node_json(request->manifest->root);
+}
+
+static int replace(struct agent *agent, const struct request *request, struct err *err)
+{
+	struct machine *m;
+	int ret = find_object(agent, request, &m, err);
+
+	if (ret < 0)
+		return ret;
+	if (request->if_rv && request->if_rv != machine_meta(m, request->kind)->rv)
+		return err_set(err, ERR_CONFLICT,
+			"'%s' has been modified meanwhile; read it again and repeat the change",
+			request->name);
+	return request->dry_run
+		? 0
+		: agent_replace_object(agent, m, request->kind, request->manifest->root, err);
+}
+
+void input_replace(struct agent *agent, const struct input *input, struct now now)
+{
+	struct err err = { 0 };
+
+	(void)now;
+	if (is_refused_unsaved(agent, &input->request))
+		return;
+	replace(agent, &input->request, &err);
+	note_request(agent, &input->request, NULL, "change", &err);
+	agent_answer(agent, &input->request, &err, NULL);
+}
+
+/* ---- delete ------------------------------------------------------------------------------------ */
+
+static int delete (struct agent *agent, const struct request *request, struct now now,
+	const char **ret_file, struct err *err)
+{
+	struct machine *m;
+	int ret = find_object(agent, request, &m, err);
+
+	if (ret < 0)
+		return ret;
+	if (request->if_uid && !streq(request->if_uid, machine_meta(m, request->kind)->uid))
+		return err_set(err, ERR_CONFLICT,
+			"the UID in the precondition is not that of '%s', which is %s",
+			request->name, machine_meta(m, request->kind)->uid);
+	if (request->dry_run)
+		return 0;
+	if (request->grace != GRACE_UNSET && m->vmi)
+		vmi_change_grace(m, request->grace);
+	if (request->kind == KIND_VM)
+		vm_delete(m, now);
+	else
+		vmi_delete(m, now);
+	*ret_file = origins_deleted(agent, request->kind, m->ns, m->name);
+	agent_mark(agent, m);
+	return 0;
+}
+
+void input_delete(struct agent *agent, const struct input *input, struct now now)
+{
+	const struct request *request = &input->request;
+	const char *file = NULL;
+	struct err err = { 0 };
+	char note[512];
+
+	if (is_refused_unsaved(agent, request))
+		return;
+	delete (agent, request, now, &file, &err);
+	note_request(agent, request, "DeleteRequested", "delete", &err);
+	if (file)
+		snprintf(note, sizeof(note),
+			"file %.300s still declares it: it stays deleted until the file's content "
+			"changes",
+			file);
+	agent_answer(agent, request, &err, file ? note : NULL);
+}
+
+/* ---- start, stop, restart ------------------------------------------------------------------------ */
+
+static void apply_effect(struct agent *agent, struct machine *m, const struct verb_effect *effect)
+{
+	struct vm *vm = m->vm;
+
+	if (effect->strategy != STRATEGY_UNSET)
+		vm_change_strategy(m, effect->strategy);
+	if (effect->set_requests) {
+		memcpy(vm->requests, effect->requests, sizeof(vm->requests));
+		vm->n_requests = effect->n_requests;
+	}
+	if (effect->clear_start_failure)
+		memset(&vm->failure, 0, sizeof(vm->failure));
+	if (effect->vmi_grace != GRACE_UNSET && m->vmi)
+		vmi_change_grace(m, effect->vmi_grace);
+	m->vm_changed = true;
+	agent_mark(agent, m);
+}
+
+static int verb(struct agent *agent, const struct request *request, struct err *err)
+{
+	struct verb_effect effect = { .vmi_grace = GRACE_UNSET };
+	struct machine *m;
+	int ret = find_object(agent, request, &m, err);
+
+	if (ret < 0)
+		return ret;
+	struct verb_target target = { .vm = m->vm, .vmi = m->vmi };
+
+	ret = verb_check(request->verb, &request->options, &target, &effect, err);
+	if (ret == 0 && !request->options.dry_run && !request->dry_run)
+		apply_effect(agent, m, &effect);
+	return ret;
+}
+
+void input_verb(struct agent *agent, const struct input *input, struct now now)
+{
+	/* clang-format off */
+	static const char *const reasons[VERB_MAX] = {
+		[VERB_START]   = "StartRequested",
+		[VERB_STOP]    = "StopRequested",
+		[VERB_RESTART] = "RestartRequested",
+	};
+	/* clang-format on */
+	const struct request *request = &input->request;
+	struct err err = { 0 };
+
+	(void)now;
+	if (is_refused_unsaved(agent, request))
+		return;
+	verb(agent, request, &err);
+	note_request(agent, request, reasons[request->verb], verb_name(request->verb), &err);
+	agent_answer(agent, request, &err, NULL);
+}
