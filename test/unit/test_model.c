@@ -129,6 +129,7 @@ START_TEST(kinds_of_object)
 		{ KIND_VM, "VirtualMachine", "virtualmachines", "kubevirt.io/v1" },
 		{ KIND_VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1" },
 		{ KIND_EVENT, "Event", "events", "v1" },
+		{ KIND_FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1" },
 		{ KIND_MAX, "?", "?", "?" },
 	};
 	enum object_kind kind = KIND_MAX;
