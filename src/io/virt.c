@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The port's two functions, start and submit, and the way back: results from the workers, events and
+ * lost connections from libvirt's thread. All of it on the loop's thread; what a worker sees is a copy
+ * of the op and a reference to a connection, so that it never waits for us nor we for it.
+ */
+#include "io/virt_private.h"
+
+struct op_job {
+	struct job job;
+	struct virt *virt; /* borrowed */
+	unsigned generation;
+	virConnectPtr conn; /* a reference of its own; NULL: there is no connection */
+	bool lost;          /* the connection had gone when the op was done */
+	struct op op;
+	struct op_result result;
+};
+
+typedef void do_op(virConnectPtr conn, const struct op *op, struct op_result *result);
+
+/* clang-format off */
+static do_op *const handlers[OP_KIND_MAX] = {
+	[OP_LIST]     = virt_do_list,
+	[OP_READ]     = virt_do_read,
+	[OP_START]    = virt_do_start,
+	[OP_SHUTDOWN] = virt_do_shutdown,
+	[OP_DESTROY]  = virt_do_destroy,
+	[OP_UNDEFINE] = virt_do_undefine,
+};
+/* clang-format on */
+
+/* ---- ops ----------------------------------------------------------------------------------------- */
+
+/* A call that failed because the connection is gone says nothing about the domain. */
+static void run_op(struct job *job)
+{
+	struct op_job *j = (struct op_job *)job;
+
+	handlers[j->op.kind](j->conn, &j->op, &j->result);
+	if (j->result.err.code && virConnectIsAlive(j->conn) != 1) {
+		j->lost = true;
+		j->result.err.code = ERR_UNAVAILABLE;
+	}
+	virConnectClose(take(&j->conn));
+}
+
+static void op_is_done(struct job *job)
+{
+	struct op_job *j = (struct op_job *)job;
+	struct virt *virt = j->virt;
+
+	if (!virt->closing) {
+		virt->hv.sink.result(virt->hv.sink.ctx, &j->result);
+		if (j->lost && j->generation == virt->generation)
+			virt_lost(virt, "the connection to libvirt failed");
+	}
+	if (j->conn) /* it was dropped unrun, at the end */
+		virConnectClose(j->conn);
+	op_result_done(&j->result);
+	op_done(&j->op);
+	free(j);
+}
+
+static struct op_job *op_job_new(struct virt *virt, const struct op *op)
+{
+	struct op_job *j = xcalloc(1, sizeof(*j));
+
+	j->job.done = op_is_done;
+	j->virt = virt;
+	j->generation = virt->generation;
+	j->result.id = op->id;
+	j->result.kind = op->kind;
+	op_copy(&j->op, op);
+	return j;
+}
+
+static enum worker_pool pool_of(enum op_kind kind)
+{
+	return op_kind_lane(kind) == LANE_URGENT ? WORKERS_URGENT : WORKERS_NORMAL;
+}
+
+static void submit(struct hypervisor *hv, const struct op *op)
+{
+	struct virt *virt = (struct virt *)hv;
+	struct op_job *j = op_job_new(virt, op);
+	enum worker_pool pool = pool_of(op->kind);
+
+	if (!handlers[op->kind]) {
+		err_set(&j->result.err, ERR_INTERNAL, "libvirt has no part in '%s'",
+			op_kind_name(op->kind));
+	} else if (virt->link != LINK_UP) {
+		err_set(&j->result.err, ERR_UNAVAILABLE, "not connected to libvirt");
+	} else {
+		virConnectRef(virt->conns.conn[pool]);
+		j->conn = virt->conns.conn[pool];
+		j->job.run = run_op;
+	}
+	workers_submit(virt->workers, pool, &j->job);
+}
+
+static void start(struct hypervisor *hv)
+{
+	virt_connect((struct virt *)hv);
+}
+
+/* ---- notes from libvirt's thread ------------------------------------------------------------------ */
+
+static void take_note(struct virt *virt, const struct note *note)
+{
+	if (!note->closed)
+		virt->hv.sink.event(virt->hv.sink.ctx, &note->event);
+	for (int i = 0; note->closed && i < WORKERS_MAX; i++)
+		if (note->closed == virt->conns.conn[i])
+			virt_lost(virt, note->why);
+}
+
+static void on_notes(uv_async_t *async)
+{
+	struct virt *virt = async->data;
+	bool overflow;
+	struct note *note = virt_events_take(&virt->events, &overflow), *next;
+
+	for (; note; note = next) {
+		next = note->next;
+		take_note(virt, note);
+		free(note);
+	}
+	if (overflow)
+		virt_lost(virt, "more events from libvirt than could be taken in");
+}
+
+/* ---- lifetime ------------------------------------------------------------------------------------- */
+
+static const struct hypervisor_ops ops = { .start = start, .submit = submit };
+
+struct virt *virt_new(uv_loop_t *loop, const char *uri, struct hv_sink sink)
+{
+	struct virt *virt = xcalloc(1, sizeof(*virt));
+
+	virt->hv.ops = &ops;
+	virt->hv.sink = sink;
+	virt->loop = loop;
+	virt->uri = xstrdup(uri);
+	virt->wait = VIRT_RETRY_MIN;
+	virt_error_silence();
+	virt->workers = workers_new(loop);
+	virt->async.data = virt->timer.data = virt;
+	if (uv_async_init(loop, &virt->async, on_notes) || uv_timer_init(loop, &virt->timer))
+		abort();
+	virt->handles = 2;
+	virt_events_start(&virt->events, &virt->async);
+	return virt;
+}
+
+struct hypervisor *virt_hypervisor(struct virt *virt)
+{
+	return &virt->hv;
+}
+
+size_t virt_busy(const struct virt *virt)
+{
+	return workers_busy(virt->workers);
+}
+
+bool virt_has_pvpanic(void)
+{
+	unsigned long version = 0;
+
+	return !virGetVersion(&version, NULL, NULL) && version >= 9001000;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct virt *virt = handle->data;
+
+	if (--virt->handles)
+		return;
+	free(virt->uri);
+	free(virt->why);
+	free(virt);
+}
+
+void virt_free(struct virt *virt)
+{
+	virt->closing = true;
+	virt_conns_close(&virt->conns);
+	workers_free(virt->workers);
+	virt_events_stop(&virt->events);
+	uv_close((uv_handle_t *)&virt->async, on_closed);
+	uv_close((uv_handle_t *)&virt->timer, on_closed);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shutdown, destroy and undefine. Each looks the domain up by its UUID and touches it only if our
+ * metadata in it name the run that the op is for (design §4 "Identity").
+ */
+#include "io/virt_private.h"
+
+int virt_check_owner(virDomainPtr dom, const struct op *op, struct err *err)
+{
+	const char *name = virDomainGetName(dom);
+	char owner[UID_SIZE];
+
+	switch (virt_owner(dom, owner, err)) {
+	case FOUND_ERROR:
+		return -err->code;
+	case FOUND_NONE:
+		return err_set(err, ERR_DOMAIN_GONE, "domain '%s' is gone", name);
+	case FOUND_ONE:
+		break;
+	}
+	if (!*owner)
+		return err_set(err, ERR_CONFLICT, "domain '%s' was not made by vmagent", name);
+	if (streq(owner, op->vmi_uid))
+		return 0;
+	return err_set(err, ERR_CONFLICT, "domain '%s' %s another VMI, %s", name,
+		virDomainIsActive(dom) == 1 ? "runs for" : "is left from", owner);
+}
+
+/* No such domain or not running is what was wanted; else it must be ours. */
+static bool has_to_end(virDomainPtr dom, const struct op *op, struct err *err)
+{
+	return virDomainIsActive(dom) != 0 && !virt_check_owner(dom, op, err);
+}
+
+/* The decision to kill has been made, so without VIR_DOMAIN_DESTROY_GRACEFUL, which may refuse. */
+static void destroy(virDomainPtr dom, struct err *err)
+{
+	if (virDomainDestroyFlags(dom, 0) < 0 && virDomainIsActive(dom) == 1)
+		virt_error(err, "destroy domain '%s'", virDomainGetName(dom));
+}
+
+void virt_do_destroy(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	virDomainPtr dom;
+
+	if (virt_find(conn, op->uuid, &dom, &result->err) != FOUND_ONE)
+		return;
+	if (has_to_end(dom, op, &result->err))
+		destroy(dom, &result->err);
+	if (result->err.code == ERR_DOMAIN_GONE)
+		result->err = (struct err){ 0 };
+	virDomainFree(dom);
+}
+
+/* The power button, never the agent: that is another op, for a hung one blocks (semantics §7.2). */
+static void press_button(virDomainPtr dom, struct err *err)
+{
+	if (!virDomainShutdownFlags(dom, VIR_DOMAIN_SHUTDOWN_ACPI_POWER_BTN))
+		return;
+	/* The test driver has one way to shut down, and takes no flags. */
+	if (virt_error_last() == VIR_ERR_INVALID_ARG && !virDomainShutdown(dom))
+		return;
+	virt_error(err, "shut down domain '%s'", virDomainGetName(dom));
+}
+
+void virt_do_shutdown(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	virDomainPtr dom;
+
+	switch (virt_find(conn, op->uuid, &dom, &result->err)) {
+	case FOUND_ERROR:
+		return;
+	case FOUND_NONE:
+		err_set(&result->err, ERR_DOMAIN_GONE, "domain '%s' is gone", op->domain);
+		return;
+	case FOUND_ONE:
+		break;
+	}
+	if (!virt_check_owner(dom, op, &result->err))
+		press_button(dom, &result->err);
+	virDomainFree(dom);
+}
+
+/* The test driver has none of the things that these flags mean, and takes no flags. */
+static int undefine_with_all(virDomainPtr dom)
+{
+	static const unsigned flags = VIR_DOMAIN_UNDEFINE_MANAGED_SAVE |
+		VIR_DOMAIN_UNDEFINE_SNAPSHOTS_METADATA | VIR_DOMAIN_UNDEFINE_CHECKPOINTS_METADATA |
+		VIR_DOMAIN_UNDEFINE_NVRAM;
+	int rc = virDomainUndefineFlags(dom, flags);
+
+	if (rc < 0 && virt_error_last() == VIR_ERR_INVALID_ARG)
+		rc = virDomainUndefine(dom);
+	return rc;
+}
+
+/* A QEMU that is alive, such as a panicked one, would live on unseen if its definition went. */
+static void undefine(virDomainPtr dom, struct err *err)
+{
+	const char *name = virDomainGetName(dom);
+
+	if (virDomainIsActive(dom) == 1)
+		err_set(err, ERR_CONFLICT, "domain '%s' is still active", name);
+	else if (undefine_with_all(dom) < 0 && virt_error_last() != VIR_ERR_NO_DOMAIN)
+		virt_error(err, "undefine domain '%s'", name);
+}
+
+void virt_do_undefine(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	virDomainPtr dom;
+
+	if (virt_find(conn, op->uuid, &dom, &result->err) != FOUND_ONE)
+		return;
+	if (!virt_check_owner(dom, op, &result->err))
+		undefine(dom, &result->err);
+	if (result->err.code == ERR_DOMAIN_GONE)
+		result->err = (struct err){ 0 };
+	virDomainFree(dom);
+}

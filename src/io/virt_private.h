@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the libvirt adapter share. On which thread a function runs is said with it. */
+#ifndef VMAGENT_IO_VIRT_PRIVATE_H
+#define VMAGENT_IO_VIRT_PRIVATE_H
+
+#include "io/virt.h"
+#include "io/virt_workers.h"
+
+#include <libvirt/libvirt.h>
+#include <libvirt/virterror.h>
+#include <pthread.h>
+
+/* ---- virt_error.c: any thread, about the last libvirt error of that thread ----------------------- */
+
+int virt_error_last(void); /* VIR_ERR_… */
+
+/* Puts libvirt's own words (their first line) behind ours; the code is derived from libvirt's. */
+int virt_error(struct err *err, const char *fmt, ...) PRINTF(2, 3);
+
+/* libvirt keeps still on stderr; errors are taken from the thread that made the call. */
+void virt_error_silence(void);
+
+/* ---- virt_events.c ------------------------------------------------------------------------------- */
+
+struct note { /* from libvirt's event thread to the loop */
+	struct note *next;
+	virConnectPtr closed; /* this one was lost: to be compared, not used; NULL: event */
+	const char *why;      /* static text, when closed */
+	struct domain_event event;
+};
+
+struct virt_events {
+	pthread_mutex_t lock; /* guards the four below */
+	struct note *first, **last;
+	size_t n;
+	bool overflow; /* notes were dropped */
+	uv_async_t *async;
+	pthread_t thread;
+	int stop; /* atomic */
+};
+
+/* Registers libvirt's event loop and runs it on a thread of its own. */
+void virt_events_start(struct virt_events *events, uv_async_t *async);
+void virt_events_stop(struct virt_events *events);
+/* Loop: everything that came, in order; owned by the caller. *ret_overflow: some were lost. */
+struct note *virt_events_take(struct virt_events *events, bool *ret_overflow);
+
+#define VIRT_CALLBACKS 2 /* life cycle, I/O errors */
+
+struct virt_conns {
+	virConnectPtr conn[WORKERS_MAX]; /* owned; NULL: not open */
+	int callbacks[VIRT_CALLBACKS];   /* on the urgent one; libvirt's ids, plus one; 0: none */
+};
+
+/* Worker: registers for domain events. They keep the connection alive until they are given back. */
+int virt_events_register(struct virt_events *events, struct virt_conns *conns, struct err *err);
+void virt_events_unregister(struct virt_conns *conns);
+
+/* Worker: asks to be told of the connection's end, where it can have one. */
+void virt_events_watch(struct virt_events *events, virConnectPtr conn);
+void virt_events_unwatch(virConnectPtr conn);
+
+/* ---- virt_read.c: workers ------------------------------------------------------------------------- */
+
+enum found { FOUND_ERROR, FOUND_NONE, FOUND_ONE };
+
+/* "No such domain" is a state, not an error. *ret is freed by virDomainFree(). */
+enum found virt_find(virConnectPtr conn, const char *uuid, virDomainPtr *ret, struct err *err);
+
+/* dom must come from a look-up just made, for its id tells whether it is active. */
+enum found virt_info(virDomainPtr dom, struct domain_info *ret, struct err *err);
+enum found virt_owner(virDomainPtr dom, char ret_owner[UID_SIZE], struct err *err);
+
+void virt_do_list(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_read(virConnectPtr conn, const struct op *op, struct op_result *result);
+
+enum domain_state virt_state(int state);
+enum domain_reason virt_reason(int state, int reason);
+enum domain_reason virt_stopped_reason(int detail);
+
+/* ---- virt_start.c, virt_ops.c: workers ------------------------------------------------------------ */
+
+void virt_do_start(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_shutdown(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_destroy(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_undefine(virConnectPtr conn, const struct op *op, struct op_result *result);
+
+/* ERR_CONFLICT in words unless the domain's metadata name op->vmi_uid. */
+int virt_check_owner(virDomainPtr dom, const struct op *op, struct err *err);
+
+/* ---- virt.c, virt_connect.c ----------------------------------------------------------------------- */
+
+enum link { LINK_DOWN, LINK_CONNECTING, LINK_UP };
+
+struct virt {
+	struct hypervisor hv;
+	uv_loop_t *loop; /* borrowed */
+	char *uri;       /* owned */
+	struct workers *workers;
+	struct virt_events events;
+	uv_async_t async; /* notes have come */
+	uv_timer_t timer; /* LINK_DOWN: the next try; LINK_CONNECTING: it takes long */
+	enum link link;
+	unsigned generation;     /* of the connections: counts tries */
+	struct virt_conns conns; /* LINK_UP */
+	msec wait;               /* until the next try */
+	char *why;               /* owned; what was last said of the connection being down */
+	bool closing;
+	unsigned handles; /* still to be closed */
+};
+
+/* Loop. */
+void virt_connect(struct virt *virt);
+void virt_lost(struct virt *virt, const char *why);
+
+/* Any thread but libvirt's; may block. Whoever still makes a call keeps a reference of his own. */
+void virt_conns_close(struct virt_conns *conns);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Start: define persistently, so that the reason of the end can be read afterwards, then create. It
+ * may be asked for a run that is started already (the agent was killed in between): then it only
+ * looks. A definition that is not this run's is never overwritten.
+ */
+#include <string.h>
+
+#include "io/virt_private.h"
+#include "io/virt_xml.h"
+
+/* Our name must not be another domain's. */
+static int check_name_is_free(virConnectPtr conn, const struct op *op, struct err *err)
+{
+	virDomainPtr dom = virDomainLookupByName(conn, op->domain);
+	char uuid[UID_SIZE] = "";
+
+	if (!dom) {
+		if (virt_error_last() == VIR_ERR_NO_DOMAIN)
+			return 0;
+		return virt_error(err, "look for domain '%s'", op->domain);
+	}
+	virDomainGetUUIDString(dom, uuid);
+	virDomainFree(dom);
+	return err_set(err, ERR_CONFLICT,
+		"there is a domain '%s' already, with another UUID (%s); undefine or rename it",
+		op->domain, uuid);
+}
+
+static void host_of(virConnectPtr conn, struct virt_host *ret)
+{
+	char *capabilities = virConnectGetCapabilities(conn);
+
+	*ret = (struct virt_host){ 0 };
+	if (capabilities)
+		ret->switches_user = virt_xml_qemu_uid(capabilities, &ret->qemu_uid);
+	free(capabilities);
+}
+
+static virDomainPtr define(virConnectPtr conn, const struct op *op, char **ret_kept,
+	struct err *err)
+{
+	autofree char *xml = NULL;
+	struct virt_host host;
+	virDomainPtr dom;
+
+	host_of(conn, &host);
+	if (virt_xml_complete(op->xml, &host, &xml, ret_kept, err))
+		return NULL;
+	dom = virDomainDefineXMLFlags(conn, xml, 0);
+	if (!dom) {
+		virt_error(err, "define domain '%s'", op->domain);
+		return NULL;
+	}
+	virDomainSetAutostart(dom, 0); /* it may have been set by hand; who starts VMs is us */
+	return dom;
+}
+
+static void define_and_create(virConnectPtr conn, const struct op *op, struct err *err)
+{
+	autofree char *kept = NULL;
+	virDomainPtr dom = define(conn, op, &kept, err);
+
+	if (!dom)
+		return;
+	if (virDomainCreate(dom) < 0) {
+		virt_error(err, "start domain '%s'", op->domain);
+		if (kept && strstr(err->msg, "Permission denied"))
+			err_wrap(err, "'%s' keeps its owner, so QEMU's user needs access to it",
+				kept);
+	}
+	virDomainFree(dom);
+}
+
+/* Whether it runs already; else it is to be defined and created, unless err says why not. */
+static bool is_started(virConnectPtr conn, const struct op *op, struct err *err)
+{
+	bool active = false;
+	virDomainPtr dom;
+
+	switch (virt_find(conn, op->uuid, &dom, err)) {
+	case FOUND_ERROR:
+		return false;
+	case FOUND_NONE:
+		check_name_is_free(conn, op, err);
+		return false;
+	case FOUND_ONE:
+		break;
+	}
+	if (!virt_check_owner(dom, op, err))
+		active = virDomainIsActive(dom) == 1;
+	virDomainFree(dom);
+	return active;
+}
+
+void virt_do_start(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	if (!is_started(conn, op, &result->err) && !result->err.code)
+		define_and_create(conn, op, &result->err);
+	if (!result->err.code)
+		virt_do_read(conn, op, result); /* as it runs now */
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Domain XML and the host's files: see the header. The tree that is read here is either ours or
+ * libvirt's, and a domain's document is small (some 10 KB).
+ */
+#include "io/virt_xml.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libxml/parser.h>
+#include <libxml/tree.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct completion {
+	const struct virt_host *host;
+	char *kept; /* owned */
+	struct err *err;
+};
+
+static xmlDocPtr parse(const char *xml)
+{
+	return xmlReadMemory(xml, (int)strlen(xml), NULL, NULL,
+		XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS);
+}
+
+/* The next element of that name: at from or after it among its siblings. */
+static xmlNodePtr find(xmlNodePtr from, const char *name)
+{
+	for (; from; from = from->next)
+		if (from->type == XML_ELEMENT_NODE && streq((const char *)from->name, name))
+			return from;
+	return NULL;
+}
+
+static xmlNodePtr child(xmlNodePtr parent, const char *name)
+{
+	return parent ? find(parent->children, name) : NULL;
+}
+
+static char *attr(xmlNodePtr node, const char *name)
+{
+	xmlChar *value = node ? xmlGetNoNsProp(node, BAD_CAST name) : NULL;
+	char *copy = xstrdup((const char *)value);
+
+	xmlFree(value);
+	return copy;
+}
+
+char *virt_xml_console(const char *xml)
+{
+	xmlDocPtr doc = parse(xml);
+	xmlNodePtr devices = child(doc ? xmlDocGetRootElement(doc) : NULL, "devices");
+	char *path = attr(child(child(devices, "serial"), "source"), "path");
+
+	xmlFreeDoc(doc);
+	return path;
+}
+
+static bool is_dac(xmlNodePtr secmodel)
+{
+	xmlChar *model = xmlNodeGetContent(child(secmodel, "model"));
+	bool is = streq((const char *)model, "dac");
+
+	xmlFree(model);
+	return is;
+}
+
+bool virt_xml_qemu_uid(const char *capabilities, unsigned *ret_uid)
+{
+	xmlDocPtr doc = parse(capabilities);
+	xmlNodePtr host = child(doc ? xmlDocGetRootElement(doc) : NULL, "host");
+	xmlNodePtr model = child(host, "secmodel");
+	bool found = false;
+
+	for (; model && !found; model = find(model->next, "secmodel")) {
+		xmlChar *label = is_dac(model) ? xmlNodeGetContent(child(model, "baselabel"))
+					       : NULL;
+
+		found = label && sscanf((const char *)label, "+%u:", ret_uid) == 1;
+		xmlFree(label);
+	}
+	xmlFreeDoc(doc);
+	return found;
+}
+
+/* ---- completion of disks --------------------------------------------------------------------------- */
+
+static void keep_owner(xmlNodePtr source)
+{
+	xmlNodePtr label = xmlNewChild(source, NULL, BAD_CAST "seclabel", NULL);
+
+	xmlNewProp(label, BAD_CAST "model", BAD_CAST "dac");
+	xmlNewProp(label, BAD_CAST "relabel", BAD_CAST "no");
+}
+
+/* root's files and those that are QEMU's already may be handed over. */
+static bool is_a_users(const struct stat *st, const struct virt_host *host)
+{
+	return host->switches_user && st->st_uid != 0 && st->st_uid != host->qemu_uid;
+}
+
+static int probe_format(const char *path, const char **ret_format, struct err *err)
+{
+	char magic[4] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || read(fd, magic, sizeof(magic)) < 0) {
+		err_set(err, ERR_IO, "backing image '%s': %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -ERR_IO;
+	}
+	close(fd);
+	*ret_format = memcmp(magic, "QFI\xfb", sizeof(magic)) ? "raw" : "qcow2";
+	return 0;
+}
+
+static int complete_backing(struct completion *c, xmlNodePtr backing)
+{
+	xmlNodePtr source = child(backing, "source");
+	autofree char *path = attr(source, "file");
+	const char *format;
+	xmlNodePtr node;
+
+	if (!path || child(backing, "format"))
+		return 0;
+	if (probe_format(path, &format, c->err))
+		return -ERR_IO;
+	node = xmlNewNode(NULL, BAD_CAST "format");
+	xmlNewProp(node, BAD_CAST "type", BAD_CAST format);
+	xmlAddPrevSibling(source, node);
+	if (c->host->switches_user) {
+		keep_owner(source);
+		replace_str(&c->kept, path);
+	}
+	return 0;
+}
+
+/* A file that is not there is libvirt's to complain about. */
+static void complete_source(struct completion *c, xmlNodePtr disk, xmlNodePtr source)
+{
+	autofree char *path = attr(source, "file");
+	struct stat st;
+
+	if (!path || stat(path, &st))
+		return;
+	if (S_ISBLK(st.st_mode)) {
+		xmlUnsetProp(source, BAD_CAST "file");
+		xmlSetProp(source, BAD_CAST "dev", BAD_CAST path);
+		xmlSetProp(disk, BAD_CAST "type", BAD_CAST "block");
+	}
+	if (is_a_users(&st, c->host)) {
+		keep_owner(source);
+		replace_str(&c->kept, path);
+	}
+}
+
+static int complete_disks(struct completion *c, xmlDocPtr doc)
+{
+	xmlNodePtr devices = child(xmlDocGetRootElement(doc), "devices");
+	xmlNodePtr disk;
+
+	for (disk = child(devices, "disk"); disk; disk = find(disk->next, "disk")) {
+		xmlNodePtr source = child(disk, "source");
+
+		if (source)
+			complete_source(c, disk, source);
+		if (complete_backing(c, child(disk, "backingStore")))
+			return -c->err->code;
+	}
+	return 0;
+}
+
+static char *printed(xmlDocPtr doc)
+{
+	xmlChar *text = NULL;
+	char *copy;
+	int size;
+
+	xmlDocDumpFormatMemory(doc, &text, &size, 1);
+	if (!text)
+		abort();
+	copy = xstrdup((const char *)text);
+	xmlFree(text);
+	return copy;
+}
+
+int virt_xml_complete(const char *xml, const struct virt_host *host, char **ret_xml,
+	char **ret_kept, struct err *err)
+{
+	struct completion c = { .host = host, .err = err };
+	xmlDocPtr doc = parse(xml);
+	int rc;
+
+	if (!doc)
+		return err_set(err, ERR_INVALID, "the domain's definition is not XML");
+	rc = complete_disks(&c, doc);
+	if (!rc) {
+		*ret_xml = printed(doc);
+		*ret_kept = take(&c.kept);
+	}
+	free(c.kept);
+	xmlFreeDoc(doc);
+	return rc;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The XML that goes to libvirt and comes from it, as far as core/domxml.h does not know it. Documents
+ * are read with no network and no entities. Workers; stat() and open() may block.
+ */
+#ifndef VMAGENT_IO_VIRT_XML_H
+#define VMAGENT_IO_VIRT_XML_H
+
+#include <vmagent/err.h>
+
+/* Path of the first serial port's pty or socket in a domain's XML; owned, NULL if it has none. */
+char *virt_xml_console(const char *xml);
+
+/* The user that QEMU runs as, from the capabilities; false where libvirt does not switch users. */
+bool virt_xml_qemu_uid(const char *capabilities, unsigned *ret_uid);
+
+struct virt_host {          /* what the host adds to a domain */
+	bool switches_user; /* libvirt hands the disks over to QEMU's user (DAC labels) */
+	unsigned qemu_uid;
+};
+
+/*
+ * Completes a domain's disks with what only the host can know:
+ * - a disk on a block device gets the type "block";
+ * - a backing image gets its format, from its first bytes (it is never written to by a guest);
+ * - a file that belongs to an ordinary user, and every backing image, keeps its owner: libvirt is told
+ *   not to hand it over to QEMU's user. It would give a disk back only at a clean end, and a backing
+ *   image never.
+ * *ret_xml is owned by the caller. *ret_kept, owned or NULL, names a disk that QEMU's user can only
+ * open if its permissions let it. Errors: ERR_INVALID (no XML), ERR_IO.
+ */
+int virt_xml_complete(const char *xml, const struct virt_host *host, char **ret_xml,
+	char **ret_kept, struct err *err);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The libvirt adapter on libvirt's test driver, which lives in this process: connecting, events one to
+ * one, every op, and what it must refuse. The default domain of that driver is the foreign one.
+ * Starts threads, so it needs CK_FORK=no.
+ */
+#include <check.h>
+#include <libvirt/libvirt.h>
+#include <string.h>
+
+#include "lib/virt_fixture.h"
+
+/* A driver of its own for each connection would hide what others do to a domain: this is the shared one. */
+#define URI "test:///default"
+
+static struct fixture *f;
+
+static void setup(void)
+{
+	f = xcalloc(1, sizeof(*f));
+	fixture_start(f, URI);
+}
+
+static void teardown(void)
+{
+	fixture_op(f, OP_DESTROY, VMI_A);
+	fixture_op(f, OP_UNDEFINE, VMI_A);
+	fixture_close(f);
+	free(f);
+}
+
+static enum err_code start_as(const char *vmi_uid)
+{
+	struct vmi_spec spec = fixture_spec();
+	struct domain_context context = fixture_context(vmi_uid, "/run/a");
+
+	return fixture_start_domain(f, &spec, &context);
+}
+
+static const struct domain_info *read_it(void)
+{
+	ck_assert_int_eq(fixture_op(f, OP_READ, VMI_A), ERR_OK);
+	return f->result.n_domains ? f->result.domains : NULL;
+}
+
+START_TEST(start_and_read)
+{
+	const struct domain_info *info;
+
+	ck_assert_ptr_null(read_it());
+	ck_assert_msg(!start_as(VMI_A), "%s", f->result.err.msg);
+	ck_assert_uint_eq(f->result.n_domains, 1);
+	info = read_it();
+	ck_assert_str_eq(info->name, FIXTURE_DOMAIN);
+	ck_assert_str_eq(info->uuid, FIXTURE_UUID);
+	ck_assert_str_eq(info->owner, VMI_A);
+	ck_assert_int_eq(info->state, DOMAIN_RUNNING);
+	ck_assert(info->active);
+	ck_assert_str_eq(info->console, "/run/a/serial0");
+}
+END_TEST
+
+START_TEST(start_again_only_looks)
+{
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	fixture_await(f, &f->n_events, 2, 10); /* defined, started */
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_int_eq(f->result.domains[0].state, DOMAIN_RUNNING);
+	ck_assert_uint_eq(f->n_events, 2);
+}
+END_TEST
+
+START_TEST(start_of_a_stopped_run)
+{
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_op(f, OP_DESTROY, VMI_A), ERR_OK);
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_int_eq(read_it()->state, DOMAIN_RUNNING);
+}
+END_TEST
+
+START_TEST(destroy_and_undefine)
+{
+	const struct domain_info *info;
+
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_op(f, OP_UNDEFINE, VMI_A), ERR_CONFLICT);
+	ck_assert_ptr_nonnull(strstr(f->result.err.msg, "still active"));
+	ck_assert_int_eq(fixture_op(f, OP_DESTROY, VMI_A), ERR_OK);
+	info = read_it();
+	ck_assert_int_eq(info->state, DOMAIN_SHUTOFF);
+	ck_assert_int_eq(info->reason, REASON_DESTROYED);
+	ck_assert_str_eq(info->owner, VMI_A);
+	ck_assert(!info->active);
+	ck_assert_int_eq(fixture_op(f, OP_DESTROY, VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_op(f, OP_UNDEFINE, VMI_A), ERR_OK);
+	ck_assert_ptr_null(read_it());
+	ck_assert_int_eq(fixture_op(f, OP_DESTROY, VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_op(f, OP_UNDEFINE, VMI_A), ERR_OK);
+}
+END_TEST
+
+START_TEST(shutdown_of_it)
+{
+	ck_assert_int_eq(fixture_op(f, OP_SHUTDOWN, VMI_A), ERR_DOMAIN_GONE);
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_msg(!fixture_op(f, OP_SHUTDOWN, VMI_A), "%s", f->result.err.msg);
+	ck_assert_int_eq(read_it()->reason, REASON_SHUTDOWN);
+}
+END_TEST
+
+/* Another run's domain is left alone by every op, running or not. */
+START_TEST(foreign_run)
+{
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_int_eq(start_as(VMI_B), ERR_CONFLICT);
+	ck_assert_str_eq(f->result.err.msg,
+		"domain 'default_web1' runs for another VMI, " VMI_A);
+	ck_assert_int_eq(fixture_op(f, OP_SHUTDOWN, VMI_B), ERR_CONFLICT);
+	ck_assert_int_eq(fixture_op(f, OP_DESTROY, VMI_B), ERR_CONFLICT);
+	ck_assert_int_eq(fixture_op(f, OP_UNDEFINE, VMI_B), ERR_CONFLICT);
+	ck_assert_int_eq(read_it()->state, DOMAIN_RUNNING);
+	ck_assert_int_eq(fixture_op(f, OP_DESTROY, VMI_A), ERR_OK);
+	ck_assert_int_eq(start_as(VMI_B), ERR_CONFLICT);
+	ck_assert_int_eq(fixture_op(f, OP_UNDEFINE, VMI_B), ERR_CONFLICT);
+	ck_assert_str_eq(read_it()->owner, VMI_A);
+}
+END_TEST
+
+/* The domain "test", which that driver comes with. */
+static void uuid_of_theirs(char ret_uuid[UID_SIZE])
+{
+	virConnectPtr conn = virConnectOpen(URI);
+	virDomainPtr dom = virDomainLookupByName(conn, "test");
+
+	ck_assert_ptr_nonnull(dom);
+	virDomainGetUUIDString(dom, ret_uuid);
+	virDomainFree(dom);
+	virConnectClose(conn);
+}
+
+/* A domain that somebody made by hand, with our UUID or under our name. */
+START_TEST(foreign_domain)
+{
+	struct op op = { .kind = OP_DESTROY, .domain = "test" };
+	struct vmi_spec spec = fixture_spec();
+	struct domain_context context = fixture_context(VMI_A, "/run/a");
+
+	uuid_of_theirs(op.uuid);
+	ck_assert_int_eq(fixture_do(f, &op), ERR_CONFLICT);
+	ck_assert_str_eq(f->result.err.msg, "domain 'test' was not made by vmagent");
+	op.kind = OP_READ;
+	ck_assert_int_eq(fixture_do(f, &op), ERR_OK);
+	ck_assert_str_eq(f->result.domains[0].owner, "");
+	ck_assert_int_eq(f->result.domains[0].state, DOMAIN_RUNNING);
+
+	op.kind = OP_START;
+	op.xml = domain_xml(&spec, &context);
+	copy_str(op.uuid, sizeof(op.uuid), FIXTURE_UUID);
+	ck_assert_int_eq(fixture_do(f, &op), ERR_CONFLICT);
+	ck_assert_ptr_nonnull(strstr(f->result.err.msg, "with another UUID"));
+	free(op.xml);
+}
+END_TEST
+
+START_TEST(bad_definition)
+{
+	struct op op = { .kind = OP_START, .domain = FIXTURE_DOMAIN, .uuid = FIXTURE_UUID };
+
+	op.xml = "<domain type='test'><name>default_web1</name></domain>";
+	ck_assert_int_eq(fixture_do(f, &op), ERR_INVALID);
+	op.xml = "<domain";
+	ck_assert_int_eq(fixture_do(f, &op), ERR_INVALID);
+	ck_assert_ptr_null(strchr(f->result.err.msg, '\n'));
+}
+END_TEST
+
+static size_t count(enum domain_event_kind kind)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n_events; i++)
+		n += f->events[i].kind == kind;
+	return n;
+}
+
+/* Every lifecycle event arrives once, in order, with what cannot be read later. */
+START_TEST(events)
+{
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_op(f, OP_DESTROY, VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_op(f, OP_UNDEFINE, VMI_A), ERR_OK);
+	fixture_await(f, &f->n_events, 4, 10);
+	ck_assert_int_eq(f->events[0].kind, DOMAIN_EVENT_LOOK_AGAIN); /* defined */
+	ck_assert_int_eq(f->events[1].kind, DOMAIN_EVENT_STARTED);
+	ck_assert_int_eq(f->events[2].kind, DOMAIN_EVENT_STOPPED);
+	ck_assert_int_eq(f->events[2].reason, REASON_DESTROYED);
+	ck_assert_int_eq(f->events[3].kind, DOMAIN_EVENT_UNDEFINED);
+	for (size_t i = 0; i < 4; i++) {
+		ck_assert_str_eq(f->events[i].uuid, FIXTURE_UUID);
+		ck_assert_str_eq(f->events[i].name, FIXTURE_DOMAIN);
+	}
+	for (int i = 0; i < 100; i++) {
+		ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+		ck_assert_int_eq(fixture_op(f, OP_DESTROY, VMI_A), ERR_OK);
+	}
+	fixture_await(f, &f->n_events, 4 + 1 + 99 + 200, 10); /* each start defines anew */
+	ck_assert_uint_eq(f->n_events, 4 + 300);
+	ck_assert_uint_eq(count(DOMAIN_EVENT_STARTED), 101);
+	ck_assert_uint_eq(count(DOMAIN_EVENT_STOPPED), 101);
+}
+END_TEST
+
+START_TEST(list)
+{
+	bool ours = false, theirs = false;
+
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_op(f, OP_LIST, ""), ERR_OK);
+	for (size_t i = 0; i < f->result.n_domains; i++) {
+		const struct domain_info *info = &f->result.domains[i];
+
+		ours |= streq(info->owner, VMI_A) && streq(info->uuid, FIXTURE_UUID);
+		theirs |= streq(info->name, "test") && !*info->owner;
+	}
+	ck_assert(ours && theirs);
+}
+END_TEST
+
+/* More at once than there are threads: each gets its own answer. */
+START_TEST(many_at_once)
+{
+	struct op op = { .kind = OP_READ, .uuid = FIXTURE_UUID, .domain = FIXTURE_DOMAIN };
+
+	for (int i = 0; i < 500; i++) {
+		op.id = 1000 + (uint64_t)i;
+		op.kind = i % 2 ? OP_READ : OP_LIST;
+		hv_submit(f->hv, &op);
+	}
+	ck_assert_uint_eq(f->n_results, 0);
+	fixture_await(f, &f->n_results, 500, 30);
+	for (int i = 0; i < 500; i++)
+		ck_assert_int_eq(f->codes[i], ERR_OK);
+}
+END_TEST
+
+START_TEST(other_ops_are_not_its)
+{
+	ck_assert_int_eq(fixture_op(f, OP_PREPARE, VMI_A), ERR_INTERNAL);
+	ck_assert_int_eq(fixture_op(f, OP_CLEAN, VMI_A), ERR_INTERNAL);
+}
+END_TEST
+
+/* ---- without the running fixture ------------------------------------------------------------------ */
+
+START_TEST(without_connection)
+{
+	struct fixture *own = xcalloc(1, sizeof(*own));
+
+	fixture_open(own, URI);
+	ck_assert_int_eq(fixture_op(own, OP_LIST, ""), ERR_UNAVAILABLE);
+	hv_start(own->hv);
+	ck_assert_int_eq(fixture_op(own, OP_LIST, ""), ERR_UNAVAILABLE);
+	fixture_await_up(own, 1, 10);
+	ck_assert_int_eq(fixture_op(own, OP_LIST, ""), ERR_OK);
+	fixture_close(own);
+	free(own);
+}
+END_TEST
+
+/* It goes on trying, and says the same thing only once. */
+START_TEST(nobody_there)
+{
+	struct fixture *own = xcalloc(1, sizeof(*own));
+	size_t downs = 0;
+
+	fixture_open(own, "qemu+unix:///system?socket=/nonexistent/libvirt-sock");
+	hv_start(own->hv);
+	for (uint64_t end = uv_now(&own->loop) + 2000; uv_now(&own->loop) < end;) {
+		fixture_op(own, OP_LIST, "");
+		uv_run(&own->loop, UV_RUN_NOWAIT);
+		downs = own->downs;
+	}
+	ck_assert_uint_eq(downs, 1);
+	ck_assert_uint_eq(own->ups, 0);
+	ck_assert_ptr_nonnull(strstr(own->why, "connect to libvirt at 'qemu+unix:"));
+	ck_assert_ptr_nonnull(strstr(own->why, "/nonexistent/libvirt-sock"));
+	fixture_close(own);
+	free(own);
+}
+END_TEST
+
+Suite *test_virt_suite(void);
+Suite *test_virt_suite(void)
+{
+	Suite *suite = suite_create("virt");
+	TCase *tc = tcase_create("test driver");
+	TCase *connection = tcase_create("connection");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, start_and_read);
+	tcase_add_test(tc, start_again_only_looks);
+	tcase_add_test(tc, start_of_a_stopped_run);
+	tcase_add_test(tc, destroy_and_undefine);
+	tcase_add_test(tc, shutdown_of_it);
+	tcase_add_test(tc, foreign_run);
+	tcase_add_test(tc, foreign_domain);
+	tcase_add_test(tc, bad_definition);
+	tcase_add_test(tc, events);
+	tcase_add_test(tc, list);
+	tcase_add_test(tc, many_at_once);
+	tcase_add_test(tc, other_ops_are_not_its);
+	suite_add_tcase(suite, tc);
+	tcase_add_test(connection, without_connection);
+	tcase_add_test(connection, nobody_there);
+	suite_add_tcase(suite, connection);
+	return suite;
+}
