@@ -16,12 +16,12 @@
 	bool type##_parse(const char *text, enum type *ret_value);
 
 #define DISK_DEVICES(X) X(DISK, "disk") X(CDROM, "cdrom") X(LUN, "lun")
-#define DISK_BUSES(X)	X(UNSET, "") X(VIRTIO, "virtio") X(SATA, "sata") X(SCSI, "scsi") X(USB, "usb")
+#define DISK_BUSES(X)   X(UNSET, "") X(VIRTIO, "virtio") X(SATA, "sata") X(SCSI, "scsi") X(USB, "usb")
 #define DISK_CACHES(X) \
 	X(UNSET, "") X(NONE, "none") X(WRITETHROUGH, "writethrough") X(WRITEBACK, "writeback")
 #define VOLUME_KINDS(X) \
 	X(HOST_DISK, "hostDisk") X(CONTAINER_DISK, "containerDisk") X(EMPTY_DISK, "emptyDisk")
-#define BOOTLOADERS(X)	X(BIOS, "bios") X(EFI, "efi") X(EFI_SECURE, "efi-secure")
+#define BOOTLOADERS(X)  X(BIOS, "bios") X(EFI, "efi") X(EFI_SECURE, "efi-secure")
 #define PANIC_MODELS(X) X(ISA, "isa") X(HYPERV, "hyperv") X(PVPANIC, "pvpanic")
 
 enum disk_device {
@@ -68,7 +68,7 @@ ENUM_DECLARE(volume_kind, VOLUME, VOLUME_KINDS)
 ENUM_DECLARE(bootloader, BOOTLOADER, BOOTLOADERS)
 ENUM_DECLARE(panic_model, PANIC_MODEL, PANIC_MODELS)
 
-#define SPEC_LIST_MAX	  256 /* disks, volumes, interfaces, networks: KubeVirt's own bound */
+#define SPEC_LIST_MAX     256 /* disks, volumes, interfaces, networks: KubeVirt's own bound */
 #define PANIC_DEVICES_MAX 8
 
 struct disk {
@@ -78,7 +78,7 @@ struct disk {
 	enum disk_cache cache;
 	bool readonly;
 	unsigned boot_order; /* 0: none */
-	char *serial;	     /* owned or NULL */
+	char *serial;        /* owned or NULL */
 };
 
 struct volume {
@@ -86,8 +86,8 @@ struct volume {
 	enum volume_kind kind;
 	char *path; /* owned; hostDisk: the file; containerDisk: the image file, without file:// */
 	int64_t capacity; /* bytes; emptyDisk, and hostDisk with create */
-	bool create;	  /* hostDisk type DiskOrCreate */
-	bool shared;	  /* hostDisk shared: true */
+	bool create;      /* hostDisk type DiskOrCreate */
+	bool shared;      /* hostDisk shared: true */
 };
 
 struct interface {
@@ -99,21 +99,21 @@ struct interface {
 
 struct kernel_boot {
 	char *directory; /* owned; container.image: a local folder, without file:// */
-	char *kernel;	 /* owned or NULL; path within the folder */
-	char *initrd;	 /* owned or NULL */
-	char *args;	 /* owned or NULL */
+	char *kernel;    /* owned or NULL; path within the folder */
+	char *initrd;    /* owned or NULL */
+	char *args;      /* owned or NULL */
 };
 
 struct vmi_spec {
 	unsigned cores, sockets, threads; /* at least 1 each */
-	char *cpu_model;		  /* owned; host-model unless given */
-	int64_t memory;			  /* bytes: memory.guest */
-	char *machine_type;		  /* owned; q35 unless given */
-	char uuid[UID_SIZE];		  /* firmware.uuid */
-	char *serial;			  /* owned or NULL: firmware.serial */
+	char *cpu_model;                  /* owned; host-model unless given */
+	int64_t memory;                   /* bytes: memory.guest */
+	char *machine_type;               /* owned; q35 unless given */
+	char uuid[UID_SIZE];              /* firmware.uuid */
+	char *serial;                     /* owned or NULL: firmware.serial */
 	enum bootloader bootloader;
 	struct kernel_boot kernel_boot; /* all NULL: none */
-	struct disk *disks;		/* owned */
+	struct disk *disks;             /* owned */
 	size_t n_disks;
 	struct volume *volumes; /* owned */
 	size_t n_volumes;
@@ -122,12 +122,13 @@ struct vmi_spec {
 	enum panic_model panic_devices[PANIC_DEVICES_MAX];
 	size_t n_panic_devices;
 	bool serial_console; /* autoattachSerialConsole, default true */
-	bool acpi;	     /* features.acpi.enabled, default true */
-	int64_t grace;	     /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
+	bool acpi;           /* features.acpi.enabled, default true */
+	bool rng;            /* devices.rng: a virtio random number generator */
+	int64_t grace;       /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
 	bool start_paused;   /* startStrategy: Paused */
 };
 
-#define GRACE_UNSET	(-1) /* the field is absent */
+#define GRACE_UNSET     (-1) /* the field is absent */
 #define GRACE_DEFAULT_S 30   /* in force then (semantics §7.1) */
 
 void vmi_spec_done(struct vmi_spec *spec); /* frees what it owns, leaves it zero */

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Grammars of single strings: names as Kubernetes has them, addresses, serials, paths. Everything
+ * that later becomes part of a path, of XML or of a command goes through one of these.
+ *
+ * Owns nothing. It must not know which field a string stands in: schema.c says that. Paths are
+ * judged by their text only; whether a symlink leads out is the adapter's to see.
+ */
+#include "core/names.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "core/manifest.h"
+
+#define LOWER    "abcdefghijklmnopqrstuvwxyz"
+#define UPPER    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS   "0123456789"
+#define ALNUM    LOWER UPPER DIGITS
+#define UUID_LEN 36
+#define MAC_LEN  17
+
+/* 1 to max characters, all of them among allowed. */
+static bool consists_of(const char *s, const char *allowed, size_t max)
+{
+	size_t len = strlen(s);
+
+	return len && len <= max && strspn(s, allowed) == len;
+}
+
+/* … and the first and last are neither of edges. */
+static bool has_no_edge(const char *s, const char *edges)
+{
+	return !strchr(edges, s[0]) && !strchr(edges, s[strlen(s) - 1]);
+}
+
+static bool is_dns_label_of(const char *s, size_t len)
+{
+	return len && len <= LABEL_MAX_LEN && strspn(s, LOWER DIGITS "-") >= len && s[0] != '-' &&
+		s[len - 1] != '-';
+}
+
+bool is_dns_label(const char *s)
+{
+	return is_dns_label_of(s, strlen(s));
+}
+
+/* A part may be as long as the whole: Kubernetes bounds only that. */
+bool is_dns_subdomain(const char *s)
+{
+	if (!consists_of(s, LOWER DIGITS "-.", NAME_MAX_LEN))
+		return false;
+	while (s) {
+		const char *end = strchrnul(s, '.');
+
+		if (end == s || s[0] == '-' || end[-1] == '-')
+			return false;
+		s = *end ? end + 1 : NULL;
+	}
+	return true;
+}
+
+bool name_is_valid(const char *name)
+{
+	return name && is_dns_subdomain(name);
+}
+
+bool namespace_is_valid(const char *ns)
+{
+	return ns && is_dns_label(ns);
+}
+
+bool is_interface_name(const char *s)
+{
+	return consists_of(s, ALNUM "-_", LABEL_MAX_LEN);
+}
+
+bool is_label_value(const char *s)
+{
+	return !*s || (consists_of(s, ALNUM "-_.", LABEL_MAX_LEN) && has_no_edge(s, "-_."));
+}
+
+bool is_label_key(const char *s)
+{
+	const char *slash = strchr(s, '/');
+	autofree char *prefix = slash ? xstrndup(s, (size_t)(slash - s)) : NULL;
+	const char *name = slash ? slash + 1 : s;
+
+	if (prefix && !is_dns_subdomain(prefix))
+		return false;
+	return *name && is_label_value(name);
+}
+
+bool is_uuid(const char *s)
+{
+	if (strlen(s) != UUID_LEN)
+		return false;
+	for (int i = 0; i < UUID_LEN; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? s[i] != '-' : !isxdigit((unsigned char)s[i]))
+			return false;
+	}
+	return true;
+}
+
+bool is_mac(const char *s)
+{
+	if (strlen(s) != MAC_LEN)
+		return false;
+	for (int i = 0; i < MAC_LEN; i++) {
+		if (i % 3 == 2 ? s[i] != s[2] || !strchr(":-", s[i])
+			       : !isxdigit((unsigned char)s[i]))
+			return false;
+	}
+	return !strchr("13579bBdDfF", s[1]) && strspn(s, "0:-") != MAC_LEN;
+}
+
+bool is_disk_serial(const char *s)
+{
+	return consists_of(s, ALNUM "_.+-", SERIAL_LEN_MAX);
+}
+
+bool is_firmware_serial(const char *s)
+{
+	size_t len = strlen(s);
+
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)s[i] < 0x20 || (unsigned char)s[i] > 0x7E)
+			return false;
+	}
+	return len && len <= SERIAL_LEN_MAX;
+}
+
+bool is_machine_type(const char *s)
+{
+	return consists_of(s, ALNUM "-_.", WORD_LEN_MAX) &&
+		(starts_with(s, "q35") || starts_with(s, "pc-q35"));
+}
+
+bool is_cpu_model(const char *s)
+{
+	return consists_of(s, ALNUM "-_.+", WORD_LEN_MAX);
+}
+
+bool is_kernel_args(const char *s)
+{
+	return strlen(s) <= KERNEL_ARGS_LEN_MAX && !strpbrk(s, "\r\n");
+}
+
+/* Each part between slashes is there and is neither "." nor "..". */
+static bool parts_are_clean(const char *s)
+{
+	while (s) {
+		size_t len = strcspn(s, "/");
+
+		if (!len || (len <= 2 && strspn(s, ".") >= len))
+			return false;
+		s = s[len] ? s + len + 1 : NULL;
+	}
+	return true;
+}
+
+bool is_clean_path(const char *s)
+{
+	return *s == '/' && strlen(s) <= PATH_LEN_MAX && !strpbrk(s, "\t\r\n") &&
+		parts_are_clean(s + 1);
+}
+
+bool is_inner_path(const char *s)
+{
+	return strlen(s) <= PATH_LEN_MAX && !strpbrk(s, "\t\r\n") &&
+		parts_are_clean(s + (*s == '/'));
+}
+
+const char *image_path(const char *image)
+{
+	return starts_with(image, FILE_SCHEME) ? image + strlen(FILE_SCHEME) : image;
+}
+
+bool is_image(const char *s)
+{
+	return is_clean_path(image_path(s));
+}
+
+bool path_is_below(const char *path, const char *const *roots)
+{
+	for (; roots && *roots; roots++) {
+		size_t len = strlen(*roots);
+
+		while (len && (*roots)[len - 1] == '/')
+			len--;
+		if (strncmp(path, *roots, len) == 0 && path[len] == '/')
+			return true;
+	}
+	return false;
+}

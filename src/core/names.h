@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Grammars of single strings in a manifest. Each says whether a text keeps it. Pure. */
+#ifndef VMAGENT_CORE_NAMES_H
+#define VMAGENT_CORE_NAMES_H
+
+#include <vmagent/base.h>
+
+#define SERIAL_LEN_MAX      256
+#define PATH_LEN_MAX        4095
+#define KERNEL_ARGS_LEN_MAX 2047 /* Linux' own bound, its NUL left out */
+#define WORD_LEN_MAX        128  /* machine type, CPU model */
+#define FILE_SCHEME         "file://"
+
+bool is_dns_label(const char *s);     /* DNS-1123 label */
+bool is_dns_subdomain(const char *s); /* DNS-1123 subdomain */
+bool is_interface_name(const char *s);
+bool is_label_key(const char *s); /* [subdomain/]name, of a label or annotation */
+bool is_label_value(const char *s);
+bool is_uuid(const char *s);
+bool is_mac(const char *s);             /* six bytes, unicast, not zero */
+bool is_disk_serial(const char *s);     /* [A-Za-z0-9_.+-] */
+bool is_firmware_serial(const char *s); /* printable ASCII */
+bool is_machine_type(const char *s);    /* q35…, pc-q35… */
+bool is_cpu_model(const char *s);
+bool is_kernel_args(const char *s); /* one line */
+bool is_clean_path(const char *s);  /* absolute, no empty, "." or ".." part, none at the end */
+bool is_inner_path(const char *s);  /* clean within a folder; a leading slash is fine */
+bool is_image(const char *s);       /* file://<clean path> or a clean path */
+
+/* The path that an image names: what follows file://, or all of it. Borrowed from image. */
+const char *image_path(const char *image);
+
+/* Whether path lies below one of the NULL-terminated roots, by its text alone. */
+bool path_is_below(const char *path, const char *const *roots);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of all fields that a manifest may have: where, of which type, by which rule, and how
+ * treated. manifest_check() goes by it, and documents are made of it. Pure.
+ */
+#ifndef VMAGENT_CORE_SCHEMA_H
+#define VMAGENT_CORE_SCHEMA_H
+
+#include <vmagent/base.h>
+
+#define CPU_COUNT_MAX       1024 /* cores, sockets, threads, each */
+#define VCPUS_MAX           4096 /* their product */
+#define BOOT_ORDER_MAX      65535
+#define GRACE_MAX_S         INT32_MAX
+#define MEMORY_MIN          1000000      /* bytes; KubeVirt: 1M */
+#define ANNOTATIONS_LEN_MAX (256 * 1024) /* bytes of one object's; Kubernetes */
+
+/* Defaults of semantics §9.5, which defaults.c writes. */
+#define DEFAULT_MACHINE   "q35"
+#define DEFAULT_CPU_MODEL "host-model"
+#define DEFAULT_DISK_BUS  "sata"
+#define DEFAULT_NETWORK   "default"
+#define DEFAULT_NIC_MODEL "virtio" /* never written into the object */
+
+/* Paths are relative to these. */
+enum schema_scope {
+	SCOPE_VM,
+	SCOPE_VMI,
+	SCOPE_META,          /* metadata of an object */
+	SCOPE_TEMPLATE_META, /* metadata of a VM's template */
+	SCOPE_SPEC,          /* spec of a VMI, spec.template.spec of a VM */
+	SCOPE_MAX
+};
+
+enum schema_type {
+	TYPE_MAP,
+	TYPE_LIST,
+	TYPE_STRING,
+	TYPE_BOOL,
+	TYPE_INTEGER,
+	TYPE_QUANTITY, /* number or string */
+	TYPE_ENUM,
+	TYPE_ANY,
+	TYPE_SCOPE /* what is below is described under another scope */
+};
+
+enum schema_treat {
+	TREAT_USED,
+	TREAT_IGNORED, /* accepted and kept, without effect in this version */
+	TREAT_DROPPED, /* accepted and removed: the server sets it */
+	TREAT_REFUSED  /* known, refused; note says what to do */
+};
+
+/* X(constant, predicate, words for what was expected) */
+/* clang-format off */
+#define SCHEMA_RULES(X)                                                                               \
+	X(NAME, is_dns_subdomain, "lower case letters, digits, '-' and '.', at most 253 characters")   \
+	X(LABEL, is_dns_label, "lower case letters, digits and '-', at most 63 characters")            \
+	X(INTERFACE, is_interface_name, "letters, digits, '-' and '_', at most 63 characters")         \
+	X(LABEL_KEY, is_label_key, "a label's name: [domain/]name")                                    \
+	X(LABEL_VALUE, is_label_value, "letters, digits, '-', '_' and '.', at most 63 characters")     \
+	X(UUID, is_uuid, "a UUID such as 5d307ca9-b3ef-428c-8861-06e72d69f223")                        \
+	X(MAC, is_mac, "a unicast MAC address such as 02:00:00:12:34:56")                              \
+	X(DISK_SERIAL, is_disk_serial, "letters, digits and '_.+-', at most 256 characters")           \
+	X(FIRMWARE_SERIAL, is_firmware_serial, "1 to 256 printable ASCII characters")                  \
+	X(MACHINE, is_machine_type, "q35 or a version of it, such as pc-q35-7.2")                      \
+	X(CPU_MODEL, is_cpu_model, "host-model, host-passthrough or the name of a CPU model")          \
+	X(KERNEL_ARGS, is_kernel_args, "one line of at most 2047 characters")                          \
+	X(PATH, is_clean_path, "an absolute path without '.', '..' or '//'")                           \
+	X(INNER_PATH, is_inner_path, "a path within the image's folder, without '.', '..' or '//'")    \
+	X(IMAGE, is_image, "file:///PATH or an absolute path, without '.', '..' or '//' (registries come " \
+		"with a later version)")
+/* clang-format on */
+
+enum schema_rule {
+	RULE_NONE,
+#define X(c, holds, words) RULE_##c,
+	SCHEMA_RULES(X)
+#undef X
+		RULE_MAX
+};
+
+struct schema_field {
+	enum schema_scope scope;
+	const char *path; /* "domain.devices.disks[].name"; [] any element, {} any key */
+	enum schema_type type;
+	bool required;
+	enum schema_treat treat;
+	enum schema_rule rule;     /* STRING */
+	enum schema_rule key_rule; /* of the keys that {} stands for */
+	enum schema_scope below;   /* SCOPE */
+	int64_t min, max;     /* INTEGER, QUANTITY: value; LIST: max elements. max 0: no bound */
+	const char *values;   /* ENUM: "|"-separated, empty ones do not count */
+	const char *fallback; /* default, for documents */
+	const char *note;
+};
+
+extern const struct schema_field schema_fields[];
+extern const size_t schema_n_fields;
+
+/* The field `key` of the map described by path in scope ("" for the scope's own map); falls back to
+ * the map's {} field. NULL if there is none. */
+const struct schema_field *schema_find(enum schema_scope scope, const char *path, const char *key);
+
+/* The description of a list's elements. */
+const struct schema_field *schema_element(const struct schema_field *list);
+
+/* Whether field is directly within the map described by path in scope. */
+bool schema_is_child(const struct schema_field *field, enum schema_scope scope, const char *path);
+
+bool schema_rule_holds(enum schema_rule rule, const char *text); /* RULE_NONE always holds */
+const char *schema_rule_words(enum schema_rule rule);
+
+/* The known key within that map most like `key`, close enough to be meant; NULL if none. */
+const char *schema_like_key(enum schema_scope scope, const char *path, const char *key);
+
+/* Whether text is one of "|"-separated values. */
+bool schema_value_is_in(const char *values, const char *text);
+
+/* The value of the list most like text, close enough to be meant, owned; NULL if none. */
+char *schema_like_value(const char *values, const char *text);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looking things up in the schema's table: a field by its place, and what somebody may have meant.
+ *
+ * Owns nothing. It must not know what is done with the answer.
+ */
+#include "core/schema.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define WORD_MAX  40 /* longer words are not compared */
+#define SHORT_LEN 3  /* words up to this may differ by one letter, others by two */
+
+/* What follows the map's own path in field's path, or NULL when field is elsewhere. */
+static const char *within(const struct schema_field *field, enum schema_scope scope,
+	const char *path)
+{
+	size_t len = strlen(path);
+
+	if (field->scope != scope)
+		return NULL;
+	if (!len)
+		return field->path;
+	if (strncmp(field->path, path, len) != 0)
+		return NULL;
+	if (field->path[len] == '.')
+		return field->path + len + 1;
+	return strcmp(field->path + len, "{}") == 0 ? field->path + len : NULL;
+}
+
+bool schema_is_child(const struct schema_field *field, enum schema_scope scope, const char *path)
+{
+	const char *name = within(field, scope, path);
+
+	return name && !strpbrk(name, ".[{");
+}
+
+const struct schema_field *schema_find(enum schema_scope scope, const char *path, const char *key)
+{
+	const struct schema_field *any = NULL;
+	bool simple = !strpbrk(key, ".[{"); /* a key "a.b" is not the field a.b */
+
+	for (size_t i = 0; i < schema_n_fields; i++) {
+		const char *name = within(&schema_fields[i], scope, path);
+
+		if (!name)
+			continue;
+		if (strcmp(name, "{}") == 0)
+			any = &schema_fields[i];
+		else if (simple && strcmp(name, key) == 0)
+			return &schema_fields[i];
+	}
+	return any;
+}
+
+const struct schema_field *schema_element(const struct schema_field *list)
+{
+	size_t len = strlen(list->path);
+
+	for (const struct schema_field *f = list; f < schema_fields + schema_n_fields; f++) {
+		if (f->scope == list->scope && strncmp(f->path, list->path, len) == 0 &&
+			strcmp(f->path + len, "[]") == 0)
+			return f;
+	}
+	return NULL;
+}
+
+/* Letters to insert, remove, change or swap with a neighbour, case aside. */
+static int distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	int row[3][WORD_MAX + 1];
+
+	for (size_t j = 0; j <= b_len; j++)
+		row[0][j] = (int)j;
+	for (size_t i = 1; i <= a_len; i++) {
+		int *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+
+		now[0] = (int)i;
+		for (size_t j = 1; j <= b_len; j++) {
+			int x = tolower((unsigned char)a[i - 1]),
+			    y = tolower((unsigned char)b[j - 1]);
+
+			now[j] = MIN(MIN(last[j], now[j - 1]) + 1, last[j - 1] + (x != y));
+			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+				y == tolower((unsigned char)a[i - 2]))
+				now[j] = MIN(now[j], before[j - 2] + 1);
+		}
+	}
+	return row[a_len % 3][b_len];
+}
+
+/* How unlike two words are; INT32_MAX when too much to be meant. */
+static int unlike(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	int limit = MIN(a_len, b_len) <= SHORT_LEN ? 1 : 2;
+	int d;
+
+	if (!a_len || !b_len || a_len > WORD_MAX || b_len > WORD_MAX)
+		return INT32_MAX;
+	d = distance(a, a_len, b, b_len);
+	return d <= limit ? d : INT32_MAX;
+}
+
+const char *schema_like_key(enum schema_scope scope, const char *path, const char *key)
+{
+	const char *best = NULL;
+	int least = INT32_MAX;
+
+	for (size_t i = 0; i < schema_n_fields; i++) {
+		const char *name = within(&schema_fields[i], scope, path);
+		int d;
+
+		if (!name || !schema_is_child(&schema_fields[i], scope, path))
+			continue;
+		d = unlike(key, strlen(key), name, strlen(name));
+		if (d < least) {
+			least = d;
+			best = name;
+		}
+	}
+	return best;
+}
+
+bool schema_value_is_in(const char *values, const char *text)
+{
+	size_t len = strlen(text);
+
+	for (; *values; values += strspn(values, "|")) {
+		size_t one = strcspn(values, "|");
+
+		if (one && one == len && strncmp(values, text, len) == 0)
+			return true;
+		values += one;
+	}
+	return false;
+}
+
+char *schema_like_value(const char *values, const char *text)
+{
+	const char *best = NULL;
+	size_t best_len = 0;
+	int least = INT32_MAX;
+
+	for (; *values; values += strspn(values, "|")) {
+		size_t len = strcspn(values, "|");
+		int d = unlike(text, strlen(text), values, len);
+
+		if (d < least) {
+			least = d;
+			best = values;
+			best_len = len;
+		}
+		values += len;
+	}
+	return best ? xstrndup(best, best_len) : NULL;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A VMI's defaulted, checked spec tree to the typed spec that the domain XML is made of.
+ *
+ * Owns how texts become values. It must not fill defaults (defaults.c) nor judge (validate.c); what
+ * is nevertheless not as expected is an error and never a guess.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/defaults.h"
+#include "core/manifest.h"
+#include "core/names.h"
+#include "core/quantity.h"
+#include "core/schema.h"
+
+static bool bool_at(const struct node *map, const char *path, bool absent)
+{
+	const struct node *node = node_at(map, path);
+
+	return node && node->kind == NODE_BOOL ? streq(node->text, "true") : absent;
+}
+
+/* A whole number, or `absent`. */
+static int int_at(const struct node *map, const char *path, int64_t absent, int64_t *ret,
+	struct err *err)
+{
+	const struct node *node = node_at(map, path);
+	char *end;
+
+	if (!node) {
+		*ret = absent;
+		return 0;
+	}
+	if (node->kind != NODE_NUMBER)
+		return err_set(err, ERR_INVALID, "'%s' is not a number", path);
+	*ret = strtoll(node->text, &end, 10);
+	if (*end || *ret < 0 || *ret > INT32_MAX)
+		return err_set(err, ERR_INVALID, "'%s' is out of range: %.64s", path, node->text);
+	return 0;
+}
+
+static int quantity_at(const struct node *map, const char *path, int64_t *ret, struct err *err)
+{
+	const char *text = node_text(map, path);
+
+	*ret = 0;
+	if (!text || !quantity_parse(text, ret, err))
+		return 0;
+	return err_wrap(err, "'%s'", path);
+}
+
+static int unsigned_at(const struct node *map, const char *path, unsigned *ret, struct err *err)
+{
+	int64_t value;
+	int rc = int_at(map, path, 0, &value, err);
+
+	if (!rc)
+		*ret = (unsigned)value;
+	return rc;
+}
+
+static char *copy_at(const struct node *map, const char *path)
+{
+	return xstrdup(node_text(map, path));
+}
+
+/* A list's length, bounded; *ret_list may be NULL. */
+static int list_at(const struct node *spec, const char *path, const struct node **ret_list,
+	size_t *ret_n, struct err *err)
+{
+	const struct node *list = node_at(spec, path);
+
+	*ret_list = list;
+	*ret_n = list ? list->n_children : 0;
+	if (list && list->kind != NODE_LIST)
+		return err_set(err, ERR_INVALID, "'%s' is not a list", path);
+	if (*ret_n > SPEC_LIST_MAX)
+		return err_set(err, ERR_INVALID, "'%s' has over %d elements", path, SPEC_LIST_MAX);
+	return 0;
+}
+
+/* ---- compute ------------------------------------------------------------------------------ */
+
+static int parse_cpu(const struct node *spec, struct vmi_spec *s, struct err *err)
+{
+	struct topology t = topology_of(spec);
+
+	if (t.sockets > CPU_COUNT_MAX || t.cores > CPU_COUNT_MAX || t.threads > CPU_COUNT_MAX)
+		return err_set(err, ERR_INVALID, "over %d sockets, cores or threads",
+			CPU_COUNT_MAX);
+	s->sockets = (unsigned)t.sockets;
+	s->cores = (unsigned)t.cores;
+	s->threads = (unsigned)t.threads;
+	s->cpu_model = copy_at(spec, "domain.cpu.model");
+	if (!s->cpu_model)
+		s->cpu_model = xstrdup(DEFAULT_CPU_MODEL);
+	return 0;
+}
+
+static int parse_memory(const struct node *spec, struct vmi_spec *s, struct err *err)
+{
+	int rc = quantity_at(spec, "domain.memory.guest", &s->memory, err);
+
+	if (!rc && s->memory < MEMORY_MIN)
+		rc = err_set(err, ERR_INVALID, "no memory, or less than 1M");
+	return rc;
+}
+
+static enum bootloader bootloader_of(const struct node *spec)
+{
+	const char *efi = "domain.firmware.bootloader.efi";
+
+	if (!node_at(spec, efi))
+		return BOOTLOADER_BIOS;
+	return bool_at(node_at(spec, efi), "secureBoot", true) ? BOOTLOADER_EFI_SECURE
+							       : BOOTLOADER_EFI;
+}
+
+static void parse_kernel(const struct node *spec, struct kernel_boot *boot)
+{
+	const struct node *from = node_at(spec, "domain.firmware.kernelBoot");
+	const char *image = node_text(from, "container.image");
+
+	if (!image)
+		return;
+	boot->directory = xstrdup(image_path(image));
+	boot->kernel = copy_at(from, "container.kernelPath");
+	boot->initrd = copy_at(from, "container.initrdPath");
+	boot->args = copy_at(from, "kernelArgs");
+}
+
+static int parse_firmware(const struct node *spec, struct vmi_spec *s, struct err *err)
+{
+	const char *uuid = node_text(spec, "domain.firmware.uuid");
+
+	if (!uuid || !is_uuid(uuid))
+		return err_set(err, ERR_INVALID, "no valid firmware.uuid");
+	copy_str(s->uuid, sizeof(s->uuid), uuid);
+	for (char *c = s->uuid; *c; c++)
+		*c = (char)tolower((unsigned char)*c); /* as libvirt writes it */
+	s->serial = copy_at(spec, "domain.firmware.serial");
+	s->bootloader = bootloader_of(spec);
+	parse_kernel(spec, &s->kernel_boot);
+	s->machine_type = copy_at(spec, "domain.machine.type");
+	if (!s->machine_type)
+		s->machine_type = xstrdup(DEFAULT_MACHINE);
+	s->acpi = bool_at(spec, "domain.features.acpi.enabled", true);
+	return 0;
+}
+
+static int parse_life(const struct node *spec, struct vmi_spec *s, struct err *err)
+{
+	s->start_paused = streq(node_text(spec, "startStrategy"), "Paused");
+	return int_at(spec, "terminationGracePeriodSeconds", GRACE_UNSET, &s->grace, err);
+}
+
+/* ---- devices ------------------------------------------------------------------------------ */
+
+static int parse_disk(const struct node *from, struct disk *disk, struct err *err)
+{
+	bool cdrom = node_get(from, "cdrom");
+	const struct node *target = node_get(from, cdrom ? "cdrom" : "disk");
+	const char *bus = node_text(target, "bus");
+	const char *cache = node_text(from, "cache");
+
+	disk->name = copy_at(from, "name");
+	if (!disk->name)
+		return err_set(err, ERR_INVALID, "a disk has no name");
+	disk->device = cdrom ? DISK_DEVICE_CDROM : DISK_DEVICE_DISK;
+	if (!disk_bus_parse(bus ? bus : DEFAULT_DISK_BUS, &disk->bus))
+		return err_set(err, ERR_INVALID, "disk '%s': unknown bus '%.64s'", disk->name, bus);
+	if (cache && !disk_cache_parse(cache, &disk->cache))
+		return err_set(err, ERR_INVALID, "disk '%s': unknown cache '%.64s'", disk->name,
+			cache);
+	disk->readonly = bool_at(target, "readonly", cdrom);
+	disk->serial = copy_at(from, "serial");
+	return unsigned_at(from, "bootOrder", &disk->boot_order, err);
+}
+
+static int parse_disks(const struct node *spec, struct vmi_spec *s, struct err *err)
+{
+	const struct node *list;
+	size_t n;
+	int rc = list_at(spec, "domain.devices.disks", &list, &n, err);
+
+	s->disks = rc || !n ? NULL : xcalloc(n, sizeof(*s->disks));
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = parse_disk(list->children[i], &s->disks[s->n_disks++], err);
+	return rc;
+}
+
+static int parse_host_disk(const struct node *host, struct volume *volume, struct err *err)
+{
+	volume->kind = VOLUME_HOST_DISK;
+	volume->path = copy_at(host, "path");
+	volume->shared = bool_at(host, "shared", false);
+	if (quantity_at(host, "capacity", &volume->capacity, err))
+		return -ERR_INVALID;
+	/* Without a capacity nothing can be created: the file must be there. */
+	volume->create = streq(node_text(host, "type"), "DiskOrCreate") && volume->capacity;
+	return volume->path ? 0 : err_set(err, ERR_INVALID, "hostDisk has no path");
+}
+
+static int parse_volume(const struct node *from, struct volume *volume, struct err *err)
+{
+	const char *image = node_text(from, "containerDisk.image");
+
+	volume->name = copy_at(from, "name");
+	if (!volume->name)
+		return err_set(err, ERR_INVALID, "a volume has no name");
+	if (node_get(from, "hostDisk"))
+		return parse_host_disk(node_get(from, "hostDisk"), volume, err);
+	if (image) {
+		volume->kind = VOLUME_CONTAINER_DISK;
+		volume->path = xstrdup(image_path(image));
+		return 0;
+	}
+	if (!node_get(from, "emptyDisk"))
+		return err_set(err, ERR_INVALID, "volume '%s' has no source", volume->name);
+	volume->kind = VOLUME_EMPTY_DISK;
+	return quantity_at(from, "emptyDisk.capacity", &volume->capacity, err);
+}
+
+static int parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *err)
+{
+	const struct node *list;
+	size_t n;
+	int rc = list_at(spec, "volumes", &list, &n, err);
+
+	s->volumes = rc || !n ? NULL : xcalloc(n, sizeof(*s->volumes));
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = parse_volume(list->children[i], &s->volumes[s->n_volumes++], err);
+	return rc;
+}
+
+/* As libvirt writes it: lower case, colons. */
+static char *mac_of(const char *text)
+{
+	char *mac = xstrdup(text);
+
+	for (char *c = mac; c && *c; c++)
+		*c = *c == '-' ? ':' : (char)tolower((unsigned char)*c);
+	return mac;
+}
+
+static int parse_interface(const struct node *from, struct interface *interface, struct err *err)
+{
+	interface->name = copy_at(from, "name");
+	interface->model = copy_at(from, "model");
+	interface->mac = mac_of(node_text(from, "macAddress"));
+	if (!interface->name)
+		return err_set(err, ERR_INVALID, "an interface has no name");
+	if (!interface->model)
+		interface->model = xstrdup(DEFAULT_NIC_MODEL);
+	return unsigned_at(from, "bootOrder", &interface->boot_order, err);
+}
+
+static int parse_interfaces(const struct node *spec, struct vmi_spec *s, struct err *err)
+{
+	const struct node *list;
+	size_t n;
+	int rc = list_at(spec, "domain.devices.interfaces", &list, &n, err);
+
+	s->interfaces = rc || !n ? NULL : xcalloc(n, sizeof(*s->interfaces));
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = parse_interface(list->children[i], &s->interfaces[s->n_interfaces++], err);
+	return rc;
+}
+
+static int parse_panic_devices(const struct node *spec, struct vmi_spec *s, struct err *err)
+{
+	const struct node *list;
+	size_t n;
+
+	if (list_at(spec, "domain.devices.panicDevices", &list, &n, err))
+		return -ERR_INVALID;
+	if (n > PANIC_DEVICES_MAX)
+		return err_set(err, ERR_INVALID, "over %d panicDevices", PANIC_DEVICES_MAX);
+	for (size_t i = 0; i < n; i++) {
+		const char *model = node_text(list->children[i], "model");
+
+		if (model && !panic_model_parse(model, &s->panic_devices[i]))
+			return err_set(err, ERR_INVALID, "unknown panic device '%.64s'", model);
+	}
+	s->n_panic_devices = n;
+	return 0;
+}
+
+int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct err *err)
+{
+	static int (*const parts[])(const struct node *, struct vmi_spec *, struct err *) = {
+		parse_cpu,
+		parse_memory,
+		parse_firmware,
+		parse_life,
+		parse_disks,
+		parse_volumes,
+		parse_interfaces,
+		parse_panic_devices,
+	};
+	struct vmi_spec s = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (parts[i](vmi_spec, &s, err)) {
+			vmi_spec_done(&s);
+			return -ERR_INVALID;
+		}
+	}
+	s.serial_console = bool_at(vmi_spec, "domain.devices.autoattachSerialConsole", true);
+	s.rng = node_at(vmi_spec, "domain.devices.rng");
+	*ret_spec = s;
+	return 0;
+}

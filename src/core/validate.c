@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_check(): from one document to an object that may be applied. Which kind it is, its fields
+ * (schema_check.c), the rules between them (rules.c, rules_devices.c), its metadata.
+ *
+ * Owns the order of these steps. It must not know where the document came from, nor what is stored.
+ */
+#include <string.h>
+
+#include "core/check.h"
+#include "core/names.h"
+
+#define SHOWN_MAX 64
+
+#define API_VERSIONS "kubevirt.io/v1 or kubevirt.io/v1alpha3"
+#define KINDS        "VirtualMachine|VirtualMachineInstance"
+
+/* Labels that KubeVirt keeps for itself on a VMI. */
+static const char *const reserved_labels[] = {
+	"kubevirt.io/created-by",
+	"kubevirt.io/install-strategy",
+	"kubevirt.io/migrationJobUID",
+	"kubevirt.io/migrationTargetNodeName",
+	"kubevirt.io/nodeName",
+	"kubevirt.io/schedulable",
+};
+
+void manifest_done(struct manifest *m)
+{
+	free(m->ns);
+	free(m->name);
+	node_free(m->root);
+	*m = (struct manifest){ 0 };
+}
+
+/* ---- kind and apiVersion ------------------------------------------------------------------ */
+
+static void refuse_kind(struct check *c, const struct node *kind)
+{
+	autofree char *like = schema_like_value(KINDS, kind->text);
+
+	if (like)
+		check_add(c, kind, "kind", "kind '%.*s' is not known, did you mean '%s'?",
+			SHOWN_MAX, kind->text, like);
+	else
+		check_add(c, kind, "kind", "kind '%.*s' is not supported by this version",
+			SHOWN_MAX, kind->text);
+}
+
+static bool check_kind(struct check *c, const struct node *doc, enum object_kind *ret_kind)
+{
+	const struct node *kind = node_get(doc, "kind");
+
+	if (doc->kind != NODE_MAP) {
+		check_add(c, doc, "", "expected a map with apiVersion, kind, metadata and spec");
+		return false;
+	}
+	if (!kind || kind->kind != NODE_STRING) {
+		check_add_key(c, kind ? kind : doc, "kind",
+			"kind is required: VirtualMachine or "
+			"VirtualMachineInstance");
+		return false;
+	}
+	if (!schema_value_is_in(KINDS, kind->text)) {
+		refuse_kind(c, kind);
+		return false;
+	}
+	return object_kind_parse(kind->text, ret_kind);
+}
+
+/* The older version becomes the present one; their fields are the same. */
+static void check_api_version(struct check *c, struct node *root)
+{
+	struct node *version = node_get(root, "apiVersion");
+
+	if (!version || version->kind != NODE_STRING)
+		return; /* the schema says so */
+	if (streq(version->text, "kubevirt.io/v1alpha3"))
+		replace_str(&version->text, "kubevirt.io/v1");
+	else if (!streq(version->text, "kubevirt.io/v1"))
+		check_add(c, version, "apiVersion", "expected " API_VERSIONS ", not '%.*s'",
+			SHOWN_MAX, version->text);
+}
+
+/* ---- metadata ----------------------------------------------------------------------------- */
+
+static void annotation_rules(struct check *c, const struct node *meta)
+{
+	const struct node *annotations = node_get(meta, "annotations");
+	size_t total = 0;
+
+	for (size_t i = 0; annotations && i < annotations->n_children; i++) {
+		const struct node *one = annotations->children[i];
+
+		total += one->text && one->key ? strlen(one->key) + strlen(one->text) : 0;
+	}
+	if (total > ANNOTATIONS_LEN_MAX)
+		check_add_key(c, annotations, "annotations", "%zu bytes, at most %d are possible",
+			total, ANNOTATIONS_LEN_MAX);
+}
+
+static void label_rules(struct check *c, const struct node *meta)
+{
+	const struct node *labels = node_get(meta, "labels");
+
+	for (size_t i = 0; i < ARRAY_SIZE(reserved_labels); i++) {
+		const struct node *label = node_get(labels, reserved_labels[i]);
+		size_t mark;
+
+		if (!label)
+			continue;
+		mark = check_enter(c, "labels");
+		check_add_key(c, label, label->key, "this label is set by the agent only");
+		check_leave(c, mark);
+	}
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+static void strategy_rules(struct check *c, const struct node *spec)
+{
+	const struct node *running = node_get(spec, "running");
+	const struct node *strategy = node_get(spec, "runStrategy");
+
+	if (!spec || spec->kind != NODE_MAP)
+		return;
+	if (running && strategy)
+		check_add_key(c, running, "spec.running", "give runStrategy or running, not both");
+	else if (!running && !strategy)
+		check_add_key(c, spec, "spec.runStrategy",
+			"field 'runStrategy' is required: Always, RerunOnFailure, Manual, Halted or Once");
+}
+
+static void vmi_rules(struct check *c, const char *path, const struct node *spec)
+{
+	size_t mark;
+
+	if (!spec || spec->kind != NODE_MAP)
+		return;
+	mark = check_enter(c, path);
+	spec_rules(c, spec);
+	device_rules(c, spec);
+	check_leave(c, mark);
+}
+
+static void meta_rules(struct check *c, const char *path, const struct node *meta, bool of_vmi)
+{
+	size_t mark;
+
+	if (!meta)
+		return;
+	mark = check_enter(c, path);
+	annotation_rules(c, meta);
+	if (of_vmi)
+		label_rules(c, meta);
+	check_leave(c, mark);
+}
+
+static void check_object(struct check *c, struct node *root, enum object_kind kind)
+{
+	bool vm = kind == KIND_VM;
+	enum schema_scope scope = vm ? SCOPE_VM : SCOPE_VMI;
+	const char *spec = vm ? "spec.template.spec" : "spec";
+
+	schema_prune(root, scope, "");
+	check_api_version(c, root);
+	schema_check(c, root, scope);
+	meta_rules(c, "metadata", node_get(root, "metadata"), !vm);
+	if (vm) {
+		strategy_rules(c, node_get(root, "spec"));
+		meta_rules(c, "spec.template.metadata", node_at(root, "spec.template.metadata"),
+			true);
+	}
+	vmi_rules(c, spec, node_at(root, spec));
+}
+
+static bool stands_after(const struct finding *a, const struct finding *b)
+{
+	return a->line > b->line || (a->line == b->line && a->column > b->column);
+}
+
+/* By place; those of one place keep their order. */
+static void sort_findings(struct findings *f, size_t from)
+{
+	for (size_t i = from + 1; i < f->n; i++) {
+		struct finding one = f->list[i];
+		size_t j = i;
+
+		for (; j > from && stands_after(&f->list[j - 1], &one); j--)
+			f->list[j] = f->list[j - 1];
+		f->list[j] = one;
+	}
+}
+
+int manifest_check(const struct node *doc, const struct policy *policy, struct manifest *ret,
+	struct findings *findings)
+{
+	struct check c = { .policy = policy, .findings = findings };
+	struct manifest m = { .kind = KIND_VM };
+	size_t before = findings->n;
+	bool good;
+
+	if (check_kind(&c, doc, &m.kind)) {
+		m.root = node_copy(doc);
+		check_object(&c, m.root, m.kind);
+	}
+	buf_done(&c.path);
+	good = m.root && findings->n == before && !findings->more;
+	sort_findings(findings, before);
+	if (!good) {
+		manifest_done(&m);
+		return -ERR_INVALID;
+	}
+	m.name = xstrdup(node_text(m.root, "metadata.name"));
+	m.ns = xstrdup(node_text(m.root, "metadata.namespace"));
+	if (!m.ns)
+		m.ns = xstrdup(policy->default_namespace ? policy->default_namespace : "default");
+	*ret = m;
+	return 0;
+}
