@@ -31,6 +31,8 @@ struct now {
 #define LABEL_MAX_LEN 63  /* Kubernetes: a DNS-1123 label */
 
 #define ARRAY_SIZE(a)      (sizeof(a) / sizeof((a)[0]))
+#undef MIN /* <sys/param.h> has them too */
+#undef MAX
 #define MIN(a, b)          ((a) < (b) ? (a) : (b))
 #define MAX(a, b)          ((a) > (b) ? (a) : (b))
 #define PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))

@@ -20,6 +20,7 @@ struct agent_options { /* borrowed for the agent's life */
 	const char *node_name; /* this host's name: status.nodeName */
 	const char *boot_id; /* the kernel's; another one than stored means: every deadline is over */
 	bool kvm;            /* domains of type kvm, else qemu */
+	bool pvpanic; /* libvirt knows the PCI panic device */
 	void (*entropy)(void *ctx, void *bytes, size_t n); /* UUIDs and jitter */
 	void *entropy_ctx;
 };

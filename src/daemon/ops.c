@@ -35,6 +35,7 @@ static void fill_start(const struct agent *agent, const struct machine *m, struc
 		.epoch = 1,
 		.directory = op->directory,
 		.kvm = agent->options->kvm,
+		.pvpanic = agent->options->pvpanic,
 	};
 
 	op->xml = domain_xml(&m->vmi->typed, &context);
