@@ -24,6 +24,7 @@ static char *text_of(int rc, const struct verb_effect *effect)
 	}
 	if (effect->strategy)
 		buf_printf(&b, ">%s ", run_strategy_name(effect->strategy));
+	ck_assert(effect->set_requests || !effect->n_requests);
 	for (unsigned i = 0; i < effect->n_requests; i++) {
 		const struct state_request *r = &effect->requests[i];
 
@@ -171,16 +172,29 @@ START_TEST(the_matrix_is_whole)
 }
 END_TEST
 
+/* A spec without one we know: refused in these words, whatever the run does. */
 START_TEST(no_strategy)
 {
 	const struct verb_options options = { 0 };
 	struct world w;
 
 	world_init(&w, STRATEGY_UNSET);
-	for (int phase = 0; phase < PHASE_MAX; phase++) {
-		w.vmi.phase = (enum phase)phase;
-		expect(&w, true, (enum verb)_i, &options, "409");
-		expect(&w, false, (enum verb)_i, &options, "409");
+	for (int phase = -1; phase < PHASE_MAX; phase++) {
+		const struct verb_target target = { &w.vm, phase < 0 ? NULL : &w.vmi };
+		bool active = phase > 0 && row_has(ACTIVE, (enum phase)phase);
+		struct verb_effect effect;
+		struct err err = { 0 };
+
+		w.vmi.phase = phase < 0 ? PHASE_UNSET : (enum phase)phase;
+		ck_assert_int_eq(verb_check((enum verb)_i, &options, &target, &effect, &err),
+			-ERR_CONFLICT);
+		if (_i == VERB_START && active)
+			ck_assert_str_eq(err.msg,
+				"virtual machine 'default/web' is already running");
+		else
+			ck_assert_str_eq(err.msg,
+				"virtual machine 'default/web' has an unsupported "
+				"runStrategy; set one in its spec");
 	}
 }
 END_TEST
