@@ -242,9 +242,9 @@ static void read_texts(const struct node *root, struct object_meta *meta, char *
 
 static int parse_document(const char *document, struct documents *ret, struct err *err)
 {
-	int line, column;
+	struct place place;
 
-	if (nodes_parse(document, strlen(document), ret, &line, &column, err) < 0 || ret->n != 1)
+	if (nodes_parse(document, strlen(document), ret, &place, err) < 0 || ret->n != 1)
 		return err_set(err, ERR_INTERNAL, "a stored object cannot be read");
 	return 0;
 }

@@ -13,9 +13,9 @@ struct node *text_tree(const char *text)
 {
 	struct documents docs = { 0 };
 	struct node *root = NULL;
-	int line, column;
+	struct place place;
 
-	if (text && nodes_parse(text, strlen(text), &docs, &line, &column, NULL) == 0 && docs.n)
+	if (text && nodes_parse(text, strlen(text), &docs, &place, NULL) == 0 && docs.n)
 		root = take(&docs.roots[0]);
 	documents_done(&docs);
 	return root;

@@ -234,18 +234,42 @@ static void json_escape(struct buf *out, unsigned char c)
 	}
 }
 
-static void json_string(struct buf *out, const char *s)
+/* The code point at s if a YAML reader would not give it back as it stands: U+0080 to U+009F, the
+ * line separators U+2028 and U+2029, the byte order mark. Else 0. */
+static unsigned fragile_at(const unsigned char *s)
 {
+	if (s[0] == 0xC2 && s[1] >= 0x80 && s[1] < 0xA0)
+		return s[1];
+	if (s[0] == 0xE2 && s[1] == 0x80 && (s[2] == 0xA8 || s[2] == 0xA9))
+		return 0x2000u + (s[2] & 0x3Fu);
+	if (s[0] == 0xEF && s[1] == 0xBB && s[2] == 0xBF)
+		return 0xFEFF;
+	return 0;
+}
+
+static bool is_plain(const unsigned char *s)
+{
+	return *s >= 0x20 && *s != '"' && *s != '\\' && !(*s >= 0x80 && fragile_at(s));
+}
+
+static void json_string(struct buf *out, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
 	buf_puts(out, "\"");
 	while (*s) {
 		size_t plain = 0;
 
-		while ((unsigned char)s[plain] >= 0x20 && s[plain] != '"' && s[plain] != '\\')
+		while (is_plain(s + plain))
 			plain++;
 		buf_add(out, s, plain);
 		s += plain;
-		if (*s)
-			json_escape(out, (unsigned char)*s++);
+		if (*s >= 0x80) {
+			buf_printf(out, "\\u%04x", fragile_at(s));
+			s += *s == 0xC2 ? 2 : 3;
+		} else if (*s) {
+			json_escape(out, *s++);
+		}
 	}
 	buf_puts(out, "\"");
 }

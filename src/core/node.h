@@ -9,9 +9,12 @@
 
 #include <vmagent/err.h>
 
-#define NODE_DEPTH_MAX     64     /* nesting */
-#define NODE_COUNT_MAX     100000 /* nodes of one source, aliases expanded (the alias budget) */
-#define NODE_KEYS_MAX      1024   /* entries of one map */
+#define NODE_DEPTH_MAX 64     /* nesting */
+#define NODE_COUNT_MAX 100000 /* nodes of one source, aliases expanded (the alias budget) */
+#define NODE_KEYS_MAX  1024   /* entries of one map */
+#define NODE_KEY_MAX \
+	320 /* bytes of a key: a label's has up to 317. libyaml gives back no longer
+			       * ones than 1024 characters, escapes included */
 #define NODE_TEXT_MAX      (1024 * 1024) /* bytes of a source; scalars with aliases expanded: 4 of it */
 #define NODE_DOCUMENTS_MAX 1000          /* documents of one source */
 
@@ -30,6 +33,10 @@ struct node {
 	size_t cap_children;
 };
 
+struct place { /* in a source, 1-based; 0: none */
+	int line, column;
+};
+
 struct documents {
 	struct node **roots; /* owned */
 	size_t n;
@@ -40,11 +47,11 @@ void documents_done(struct documents *docs);
  * Every document of a source. Scalars resolve as in the Kubernetes YAML library (YAML 1.1
  * booleans, octal, null, merge keys, below which explicit keys always win); duplicate keys, unknown
  * tags, control characters in strings, and anything beyond the bounds above are refused. Empty
- * documents are skipped. Errors: ERR_BAD_REQUEST with *ret_line and *ret_column (1-based; 0 when
- * there is no place), the words without them.
+ * documents are skipped. Errors: ERR_BAD_REQUEST with *ret_place (else, or when there is none, 0:0);
+ * the words are without it.
  */
-int nodes_parse(const char *text, size_t len, struct documents *ret_docs, int *ret_line,
-	int *ret_column, struct err *err);
+int nodes_parse(const char *text, size_t len, struct documents *ret_docs, struct place *ret_place,
+	struct err *err);
 
 void node_free(struct node *node); /* NULL is fine */
 struct node *node_copy(const struct node *node);

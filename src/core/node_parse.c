@@ -216,6 +216,9 @@ static int parse_key(struct parse *p, const struct node *map, char **ret_key)
 	if (!key->text)
 		return fail_at(p, mark.line + 1, mark.column + 1,
 			"a key must be a simple name, not null, a map or a list");
+	if (strlen(key->text) > NODE_KEY_MAX)
+		return fail_at(p, mark.line + 1, mark.column + 1, "a key of over %d bytes",
+			NODE_KEY_MAX);
 	if (node_get(map, key->text))
 		return fail_at(p, mark.line + 1, mark.column + 1,
 			"key '%.200s' is there twice, first in line %d", key->text,

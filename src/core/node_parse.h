@@ -30,13 +30,13 @@ struct parse {
 	struct node *attic; /* owned list: nodes that anchors may name though no tree holds them */
 	size_t n_nodes;
 	size_t n_bytes;
-	int line, column; /* of the error */
+	struct place place; /* of the error */
 	struct err *err;
 };
 
 /* Remember where, set the words, and are -ERR_BAD_REQUEST. */
-#define fail_at(p, at_line, at_column, ...)                          \
-	((p)->line = (int)(at_line), (p)->column = (int)(at_column), \
+#define fail_at(p, at_line, at_column, ...)                               \
+	((p)->place = (struct place){ (int)(at_line), (int)(at_column) }, \
 		err_set((p)->err, ERR_BAD_REQUEST, __VA_ARGS__))
 #define fail(p, ...) \
 	fail_at(p, (p)->event.start_mark.line + 1, (p)->event.start_mark.column + 1, __VA_ARGS__)

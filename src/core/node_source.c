@@ -163,34 +163,36 @@ static size_t join_one(struct buf *out, const char *s, size_t len)
 	return (size_t)2 * ESCAPE_LEN;
 }
 
-/* The text with its surrogate pairs in libyaml's notation; false, and nothing, without any. */
+/* The text with its surrogate pairs in libyaml's notation; false without any. */
 static bool join_surrogates(const char *text, size_t len, struct buf *out)
 {
-	bool inside = false;
+	bool inside = false, any = false;
 
 	if (!is_json(text, len) || (!memmem(text, len, "\\ud", 3) && !memmem(text, len, "\\uD", 3)))
 		return false;
 	for (size_t i = 0; i < len;) {
 		inside ^= text[i] == '"';
 		if (inside) {
-			i += join_one(out, text + i, len - i);
+			size_t step = join_one(out, text + i, len - i);
+
+			any |= step > 2;
+			i += step;
 		} else {
 			buf_add(out, text + i, 1);
 			i++;
 		}
 	}
-	return true;
+	return any;
 }
 
-int nodes_parse(const char *text, size_t len, struct documents *ret_docs, int *ret_line,
-	int *ret_column, struct err *err)
+int nodes_parse(const char *text, size_t len, struct documents *ret_docs, struct place *ret_place,
+	struct err *err)
 {
 	struct parse p = { .err = err };
 	struct buf joined = { 0 };
 	int rc;
 
-	*ret_line = 0;
-	*ret_column = 0;
+	*ret_place = (struct place){ 0 };
 	if (!text)
 		text = "";
 	if (len > NODE_TEXT_MAX)
@@ -203,8 +205,7 @@ int nodes_parse(const char *text, size_t len, struct documents *ret_docs, int *r
 	p.text = p.filled ? joined.data : text;
 	p.len = p.filled ? joined.len : len;
 	rc = parse_text(&p, ret_docs);
-	*ret_line = rc ? p.line : 0;
-	*ret_column = rc ? p.column : 0;
+	*ret_place = p.place;
 	buf_done(&joined);
 	return rc;
 }

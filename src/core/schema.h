@@ -6,14 +6,15 @@
 #ifndef VMAGENT_CORE_SCHEMA_H
 #define VMAGENT_CORE_SCHEMA_H
 
-#include <vmagent/base.h>
+#include "core/node.h"
 
 #define CPU_COUNT_MAX       1024 /* cores, sockets, threads, each */
 #define VCPUS_MAX           4096 /* their product */
 #define BOOT_ORDER_MAX      65535
 #define GRACE_MAX_S         INT32_MAX
-#define MEMORY_MIN          1000000      /* bytes; KubeVirt: 1M */
-#define ANNOTATIONS_LEN_MAX (256 * 1024) /* bytes of one object's; Kubernetes */
+#define MEMORY_MIN          1000000             /* bytes; KubeVirt: 1M */
+#define OBJECT_LEN_MAX      (NODE_TEXT_MAX / 2) /* bytes of one object as JSON */
+#define ANNOTATIONS_LEN_MAX (256 * 1024)        /* bytes of one object's; Kubernetes */
 
 /* Defaults of semantics §9.5, which defaults.c writes. */
 #define DEFAULT_MACHINE   "q35"

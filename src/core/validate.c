@@ -156,6 +156,17 @@ static void meta_rules(struct check *c, const char *path, const struct node *met
 	check_leave(c, mark);
 }
 
+/* What is stored must be readable again (NODE_TEXT_MAX), with its status and defaults. */
+static void check_size(struct check *c, const struct node *root)
+{
+	autofree char *json = node_json(root);
+
+	if (strlen(json) > OBJECT_LEN_MAX)
+		check_add(c, root, "",
+			"%zu bytes as JSON, aliases expanded; at most %d are possible",
+			strlen(json), OBJECT_LEN_MAX);
+}
+
 static void check_object(struct check *c, struct node *root, enum object_kind kind)
 {
 	bool vm = kind == KIND_VM;
@@ -172,6 +183,7 @@ static void check_object(struct check *c, struct node *root, enum object_kind ki
 			true);
 	}
 	vmi_rules(c, spec, node_at(root, spec));
+	check_size(c, root);
 }
 
 static bool stands_after(const struct finding *a, const struct finding *b)

@@ -117,11 +117,11 @@ static bool parse_file(struct file *f, const struct folder_doc_file *in)
 {
 	struct documents docs = { 0 };
 	struct err err;
-	int line = 0, column = 0;
+	struct place place;
 	bool other = false;
 
-	if (nodes_parse(in->content, in->len, &docs, &line, &column, &err) < 0)
-		buf_printf(&f->errors, "%s:%d:%d: %s\n", f->name, line, column, err.msg);
+	if (nodes_parse(in->content, in->len, &docs, &place, &err) < 0)
+		buf_printf(&f->errors, "%s:%d:%d: %s\n", f->name, place.line, place.column, err.msg);
 	for (size_t i = 0; i < docs.n; i++) {
 		if (is_configuration(docs.roots[i]))
 			other = true;
@@ -163,10 +163,11 @@ static int apply_change(struct file *f, struct machine *m, const struct manifest
 	struct documents docs = { 0 };
 	struct node *ours = agent_object_tree(m, manifest->kind);
 	struct node *merged;
-	int line, column, ret;
+	struct place place;
+	int ret;
 
 	if (base)
-		nodes_parse(base, strlen(base), &docs, &line, &column, NULL);
+		nodes_parse(base, strlen(base), &docs, &place, NULL);
 	merged = merge_three(docs.n ? docs.roots[0] : NULL, manifest->root, ours);
 	ret = apply_merged(f, m, manifest, merged, err);
 	documents_done(&docs);
