@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vmactl start, stop and restart: the subresources of a VM, with the bodies and the rules on flags
+ * that virtctl has. Whether a verb is allowed is the agent's to say.
+ */
+#include <string.h>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+
+#define SUBRESOURCES "/apis/subresources.kubevirt.io/v1"
+
+/* Dry run only as an option of the agent's. */
+static void add_dry_run(const struct cli *cli, struct node *body)
+{
+	struct node *list;
+
+	if (!streq(cli->args.dry_run, "server"))
+		return;
+	list = node_new(NODE_LIST, NULL);
+	node_append(list, node_new(NODE_STRING, "All"));
+	node_set(body, "dryRun", list);
+}
+
+static int put(struct cli *cli, const char *name, const char *body, struct fault *fault)
+{
+	autofree char *path = resource_path(resource_vm, cli_namespace(cli), name);
+	autofree char *line = xasprintf("PUT %s%s/%s", SUBRESOURCES,
+		path + strlen(resource_vm->api), cli->command->name);
+
+	return client_call(cli, line, body, NULL, fault);
+}
+
+/* Asks for each VM, reports what is refused, and owns body. */
+static int put_all(struct cli *cli, struct node *body, struct fault *fault)
+{
+	struct targets targets = { 0 };
+	autofree char *json = NULL;
+	int ret = targets_of(cli, resource_vm, &targets, fault);
+
+	add_dry_run(cli, body);
+	json = node_json(body);
+	node_free(body);
+	for (size_t i = 0; !ret && i < targets.n; i++) {
+		ret = put(cli, targets.list[i].name, json, fault);
+		if (!ret)
+			printf("VM %s was scheduled to %s%s\n", targets.list[i].name,
+				cli->command->name,
+				streq(cli->args.dry_run, "server") ? " (server dry run)" : "");
+		if (ret && fault->exit != EXIT_UNREACHABLE)
+			ret = (cli_report(cli, fault), 0);
+	}
+	targets_done(&targets);
+	return ret;
+}
+
+static int run_start(struct cli *cli, struct fault *fault)
+{
+	struct node *body = node_new(NODE_MAP, NULL);
+
+	if (cli->args.paused)
+		node_set(body, "paused", node_new(NODE_BOOL, "true"));
+	return put_all(cli, body, fault);
+}
+
+/* --force and --grace-period only together: neither alone says what is meant. */
+static int forced(struct cli *cli, const char *field, struct fault *fault)
+{
+	struct node *body;
+
+	if (cli->args.force != (cli->args.grace >= 0))
+		return cli_usage(cli, fault, "--force and --grace-period go together");
+	body = node_new(NODE_MAP, NULL);
+	if (cli->args.force)
+		node_set(body, field, node_new_int(cli->args.grace));
+	return put_all(cli, body, fault);
+}
+
+static int run_stop(struct cli *cli, struct fault *fault)
+{
+	return forced(cli, "gracePeriod", fault);
+}
+
+static int run_restart(struct cli *cli, struct fault *fault)
+{
+	return forced(cli, "gracePeriodSeconds", fault);
+}
+
+const struct command command_start = {
+	.name = "start",
+	.synopsis = "VM...",
+	.summary = "start virtual machines",
+	.details = "A VM whose run strategy is Halted becomes Always.",
+	.options = TAKES(PAUSED) | TAKES(DRY_RUN),
+	.run = run_start,
+};
+
+const struct command command_stop = {
+	.name = "stop",
+	.synopsis = "VM...",
+	.summary = "shut virtual machines down",
+	.details =
+		"The guest is asked to shut down, and killed when its grace period is over. A VM whose run\n"
+		"strategy is Always becomes Halted. --force --grace-period=0 kills at once.",
+	.options = TAKES(FORCE) | TAKES(GRACE) | TAKES(DRY_RUN),
+	.run = run_stop,
+};
+
+const struct command command_restart = {
+	.name = "restart",
+	.synopsis = "VM...",
+	.summary = "stop virtual machines and start them again",
+	.details =
+		"The new run takes up every change made to the VM since. --force --grace-period=0 does not\n"
+		"wait for the guest.",
+	.options = TAKES(FORCE) | TAKES(GRACE) | TAKES(DRY_RUN),
+	.run = run_restart,
+};

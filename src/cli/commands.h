@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands, in the order in which help shows them: one file each, or one per family. */
+#ifndef VMAGENT_CLI_COMMANDS_H
+#define VMAGENT_CLI_COMMANDS_H
+
+#include "cli/cli.h"
+
+/* clang-format off */
+#define COMMANDS(X)                                                    \
+	X(get) X(describe) X(events) X(wait)                           \
+	X(apply) X(create) X(delete) X(validate)                       \
+	X(start) X(stop) X(restart) X(console)                         \
+	X(version) X(help)
+/* clang-format on */
+
+#define X(name) extern const struct command command_##name;
+COMMANDS(X)
+#undef X
+
+/* The text of 'vmactl help' and of 'vmactl COMMAND --help'; command may be NULL. */
+void help_print(const struct command *command, FILE *out);
+
+#endif

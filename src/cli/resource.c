@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of types, and how a command line names objects. Columns are KubeVirt's own printer
+ * columns, and kubectl's for events; a type is added here and nowhere else.
+ */
+#include <string.h>
+
+#include "cli/resource.h"
+
+#define CONDITION(type) ".status.conditions[?(@.type==\"" type "\")].status"
+
+/* clang-format off */
+static const struct column vm_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ "STATUS",          ".status.printableStatus",              CELL_TEXT,   false },
+	{ "READY",           CONDITION("Ready"),                     CELL_TEXT,   false },
+	{ "RUNSTRATEGY",     ".spec.runStrategy",                    CELL_TEXT,   true },
+	{ 0 },
+};
+static const struct column vmi_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ "PHASE",           ".status.phase",                        CELL_TEXT,   false },
+	{ "IP",              ".status.interfaces[0].ipAddress",      CELL_TEXT,   false },
+	{ "NODENAME",        ".status.nodeName",                     CELL_TEXT,   false },
+	{ "READY",           CONDITION("Ready"),                     CELL_TEXT,   false },
+	{ "LIVE-MIGRATABLE", CONDITION("LiveMigratable"),            CELL_TEXT,   true },
+	{ "PAUSED",          CONDITION("Paused"),                    CELL_TEXT,   true },
+	{ 0 },
+};
+static const struct column event_columns[] = {
+	{ "LAST SEEN",       ".lastTimestamp",                       CELL_AGE,    false },
+	{ "TYPE",            ".type",                                CELL_TEXT,   false },
+	{ "REASON",          ".reason",                              CELL_TEXT,   false },
+	{ "OBJECT",          ".involvedObject",                      CELL_OBJECT, false },
+	{ "SOURCE",          ".source.component",                    CELL_TEXT,   true },
+	{ "MESSAGE",         ".message",                             CELL_TEXT,   false },
+	{ "FIRST SEEN",      ".firstTimestamp",                      CELL_AGE,    true },
+	{ "COUNT",           ".count",                               CELL_TEXT,   true },
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   true },
+	{ 0 },
+};
+
+static const struct resource resources[] = {
+	{ "VirtualMachine", "virtualmachines", "virtualmachine.kubevirt.io", "/apis/kubevirt.io/v1",
+	  "kubevirt.io/v1", "vm vms virtualmachine virtualmachines virtualmachine.kubevirt.io "
+	  "virtualmachines.kubevirt.io", vm_columns },
+	{ "VirtualMachineInstance", "virtualmachineinstances", "virtualmachineinstance.kubevirt.io",
+	  "/apis/kubevirt.io/v1", "kubevirt.io/v1", "vmi vmis virtualmachineinstance "
+	  "virtualmachineinstances virtualmachineinstance.kubevirt.io "
+	  "virtualmachineinstances.kubevirt.io", vmi_columns },
+	{ "Event", "events", "event", "/api/v1", "v1", "ev event events", event_columns },
+};
+/* clang-format on */
+
+const struct resource *const resource_vm = &resources[0];
+const struct resource *const resource_vmi = &resources[1];
+const struct resource *const resource_event = &resources[2];
+
+static bool word_in(const char *list, const char *word, size_t len)
+{
+	for (;;) {
+		size_t n = strcspn(list, " ");
+
+		if (n == len && !strncasecmp(list, word, len))
+			return true;
+		if (!list[n])
+			return false;
+		list += n + 1;
+	}
+}
+
+static const struct resource *find_len(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(resources); i++)
+		if (len && word_in(resources[i].names, name, len))
+			return &resources[i];
+	return NULL;
+}
+
+const struct resource *resource_find(const char *name)
+{
+	return find_len(name, strlen(name));
+}
+
+const struct resource *resource_of_kind(const char *kind)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(resources); i++)
+		if (streq(resources[i].kind, kind))
+			return &resources[i];
+	return NULL;
+}
+
+void targets_done(struct targets *targets)
+{
+	for (size_t i = 0; i < targets->n; i++)
+		free(targets->list[i].name);
+	free(targets->list);
+	*targets = (struct targets){ 0 };
+}
+
+static void add_target(struct targets *to, const struct resource *resource, const char *name)
+{
+	to->list = xrealloc_array(to->list, to->n + 1, sizeof(*to->list));
+	to->list[to->n++] = (struct target){ .resource = resource, .name = xstrdup(name) };
+}
+
+static int unknown_type(struct fault *fault, const char *word, size_t len)
+{
+	return fault_set(fault, EXIT_ERROR,
+		"there is no resource type '%.*s' here; there are vm, vmi and events", (int)len,
+		word);
+}
+
+/* One TYPE/NAME. */
+static int add_pair(struct targets *to, const char *word, struct fault *fault)
+{
+	size_t len = strcspn(word, "/");
+	const struct resource *resource = find_len(word, len);
+
+	if (!word[len] || !word[len + 1] || strchr(word + len + 1, '/'))
+		return fault_set(fault, EXIT_USAGE,
+			"'%s' is not TYPE/NAME: the two ways of naming objects cannot be mixed",
+			word);
+	if (!resource)
+		return unknown_type(fault, word, len);
+	add_target(to, resource, word + len + 1);
+	return 0;
+}
+
+/* TYPE[,TYPE...], with names or without. */
+static int add_types(struct targets *to, const char *types, const struct args *args,
+	struct fault *fault)
+{
+	for (;;) {
+		size_t len = strcspn(types, ",");
+		const struct resource *resource = find_len(types, len);
+
+		if (!resource)
+			return unknown_type(fault, types, len);
+		for (size_t i = 1; i < args->n_names; i++)
+			add_target(to, resource, args->names[i]);
+		if (args->n_names == 1)
+			add_target(to, resource, NULL);
+		if (!types[len])
+			return 0;
+		types += len + 1;
+	}
+}
+
+int targets_parse(const struct cli *cli, struct targets *ret, struct fault *fault)
+{
+	const struct args *args = &cli->args;
+	int result = 0;
+
+	if (!args->n_names)
+		return cli_usage(cli, fault, "what? Name a type: vm, vmi, events");
+	if (strchr(args->names[0], '/')) {
+		for (size_t i = 0; !result && i < args->n_names; i++)
+			result = add_pair(ret, args->names[i], fault);
+		return result;
+	}
+	return add_types(ret, streq(args->names[0], "all") ? "vm,vmi" : args->names[0], args,
+		fault);
+}
+
+int targets_of(const struct cli *cli, const struct resource *resource, struct targets *ret,
+	struct fault *fault)
+{
+	if (!cli->args.n_names)
+		return cli_usage(cli, fault, "which %s?", resource->kind);
+	for (size_t i = 0; i < cli->args.n_names; i++) {
+		const char *word = cli->args.names[i];
+
+		if (!strchr(word, '/'))
+			add_target(ret, resource, word);
+		else if (add_pair(ret, word, fault))
+			return -1;
+		if (ret->list[i].resource != resource && ret->list[i].resource != resource_vm)
+			return cli_usage(cli, fault, "'%s' is no %s", word, resource->kind);
+		ret->list[i].resource = resource;
+	}
+	return 0;
+}
+
+/* Percent-encodes what may not stand in a path or a query. */
+static void add_encoded(struct buf *out, const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		bool plain = (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
+			(*c >= 'A' && *c <= 'Z') || strchr("-._~", *c);
+
+		if (plain)
+			buf_add(out, c, 1);
+		else
+			buf_printf(out, "%%%02X", (unsigned char)*c);
+	}
+}
+
+char *resource_path(const struct resource *resource, const char *ns, const char *name)
+{
+	struct buf out = { 0 };
+
+	buf_puts(&out, resource->api);
+	if (ns) {
+		buf_puts(&out, "/namespaces/");
+		add_encoded(&out, ns);
+	}
+	buf_printf(&out, "/%s", resource->plural);
+	if (name) {
+		buf_puts(&out, "/");
+		add_encoded(&out, name);
+	}
+	return out.data;
+}
