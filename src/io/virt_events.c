@@ -102,19 +102,6 @@ static int on_lifecycle(virConnectPtr conn, virDomainPtr dom, int event, int det
 	return 0;
 }
 
-/* clang-format off */
-static void on_io_error(virConnectPtr conn, virDomainPtr dom, const char *path, const char *device,
-	int action, const char *reason, void *opaque)
-/* clang-format on */
-{
-	(void)conn;
-	(void)path;
-	(void)device;
-	(void)action;
-	(void)reason;
-	put(opaque, note_of(dom));
-}
-
 static const char *close_reason(int reason)
 {
 	switch (reason) {
@@ -142,35 +129,25 @@ static void on_close(virConnectPtr conn, int reason, void *opaque)
 	put(opaque, note);
 }
 
-static int register_for(struct virt_conns *conns, int i, int event,
-	virConnectDomainEventGenericCallback callback, struct virt_events *events)
-{
-	int id = virConnectDomainEventRegisterAny(conns->conn[WORKERS_URGENT], NULL, event,
-		callback, events, NULL);
-
-	conns->callbacks[i] = id + 1;
-	return id;
-}
-
-/* The test driver has no I/O errors; nothing is lost without. */
+/* An I/O error needs no callback of its own yet: the disks' error policy makes it suspend the domain. */
 int virt_events_register(struct virt_events *events, struct virt_conns *conns, struct err *err)
 {
-	if (register_for(conns, 0, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
-		    VIR_DOMAIN_EVENT_CALLBACK(on_lifecycle), events) < 0)
+	int id = virConnectDomainEventRegisterAny(conns->conn[WORKERS_URGENT], NULL,
+		VIR_DOMAIN_EVENT_ID_LIFECYCLE, VIR_DOMAIN_EVENT_CALLBACK(on_lifecycle), events,
+		NULL);
+
+	if (id < 0)
 		return virt_error(err, "register for events");
-	register_for(conns, 1, VIR_DOMAIN_EVENT_ID_IO_ERROR_REASON,
-		VIR_DOMAIN_EVENT_CALLBACK(on_io_error), events);
+	conns->lifecycle = id;
+	conns->registered = true;
 	return 0;
 }
 
 void virt_events_unregister(struct virt_conns *conns)
 {
-	for (int i = 0; i < VIRT_CALLBACKS; i++) {
-		if (conns->callbacks[i])
-			virConnectDomainEventDeregisterAny(conns->conn[WORKERS_URGENT],
-				conns->callbacks[i] - 1);
-		conns->callbacks[i] = 0;
-	}
+	if (conns->registered)
+		virConnectDomainEventDeregisterAny(conns->conn[WORKERS_URGENT], conns->lifecycle);
+	conns->registered = false;
 }
 
 /* A driver within this process has no connection that could be lost, and refuses: so be it. */

@@ -45,11 +45,10 @@ void virt_events_stop(struct virt_events *events);
 /* Loop: everything that came, in order; owned by the caller. *ret_overflow: some were lost. */
 struct note *virt_events_take(struct virt_events *events, bool *ret_overflow);
 
-#define VIRT_CALLBACKS 2 /* life cycle, I/O errors */
-
 struct virt_conns {
 	virConnectPtr conn[WORKERS_MAX]; /* owned; NULL: not open */
-	int callbacks[VIRT_CALLBACKS];   /* on the urgent one; libvirt's ids, plus one; 0: none */
+	bool registered;                 /* for events, on the urgent one */
+	int lifecycle;                   /* libvirt's id of that callback */
 };
 
 /* Worker: registers for domain events. They keep the connection alive until they are given back. */
