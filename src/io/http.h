@@ -50,7 +50,8 @@ struct http_handler {
 	/* The connection speaks another protocol from now on: fd is non-blocking and stays
 	 * owned by the server; extra is what the client had sent already. */
 	void (*upgraded)(void *ctx, uint64_t id, int fd, const void *extra, size_t len);
-	/* It is over, completed or because the client left; the id is not valid any more. */
+	/* It is over, completed or because the client left. The id is valid for the last time, and only
+	 * for http_attached(). */
 	void (*gone)(void *ctx, uint64_t id);
 };
 
@@ -102,6 +103,11 @@ void http_stream_end(struct http *http, uint64_t id);  /* after what was written
 /* Answers 101 (which head need not say) and hands the connection over by handler.upgraded. */
 void http_upgrade(struct http *http, uint64_t id, const struct http_head *head);
 void http_upgrade_close(struct http *http, uint64_t id);
+
+/* A pointer of the handler's that stays with the request until after handler.gone; NULL at first and
+ * when the request is not there. */
+void http_attach(struct http *http, uint64_t id, void *data);
+void *http_attached(struct http *http, uint64_t id);
 
 /* How many connections are open; for limits, tests and metrics. */
 unsigned http_connections(const struct http *http);

@@ -22,6 +22,21 @@ struct exchange *exchange_find(struct http *http, uint64_t id)
 	return x && x->id == id ? x : NULL;
 }
 
+void http_attach(struct http *http, uint64_t id, void *data)
+{
+	struct exchange *x = exchange_find(http, id);
+
+	if (x)
+		x->data = data;
+}
+
+void *http_attached(struct http *http, uint64_t id)
+{
+	struct exchange *x = exchange_find(http, id);
+
+	return x ? x->data : NULL;
+}
+
 /* There are as many slots as connections, and a connection has one exchange at a time. */
 static bool take_slot(struct exchange *x)
 {
@@ -231,20 +246,16 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
 {
 	struct http *http = cls;
 	struct exchange *x = *context;
-	uint64_t id;
-	bool asked;
 
 	(void)mhd;
 	(void)why;
 	if (!x)
 		return;
 	*context = NULL;
-	id = x->id;
-	asked = x->state != EXCHANGE_READING;
 	uv_poll_stop(&x->conn->departure);
+	if (x->state != EXCHANGE_READING)
+		http->handler.gone(http->handler.ctx, x->id);
 	end(x);
-	if (asked)
-		http->handler.gone(http->handler.ctx, id);
 }
 
 /* ---- what the handler may ask ------------------------------------------------------------ */

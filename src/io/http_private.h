@@ -45,6 +45,7 @@ struct exchange {
 	size_t out_at;
 	bool ended;
 	struct MHD_UpgradeResponseHandle *upgrade; /* MHD's */
+	void *data;                                /* the handler's */
 };
 
 struct http {

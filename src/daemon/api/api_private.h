@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the API share: the API itself, one request under way (call), and what stays with
+ * a request that lives longer than its handler (session: a watch, a console).
+ */
+#ifndef VMAGENT_DAEMON_API_PRIVATE_H
+#define VMAGENT_DAEMON_API_PRIVATE_H
+
+#include "daemon/api/api.h"
+#include "daemon/api/route.h"
+
+struct api {
+	struct api_options options;
+	struct http *http;        /* owned */
+	struct pending *pending;  /* owned: answers that the agent owes */
+	struct watch *watches;    /* owned by their requests */
+	struct console *consoles; /* the same */
+	uv_timer_t timer;         /* watches' bookmarks and ends */
+	unsigned open_handles;
+	bool closing;
+};
+
+struct call { /* on the stack of the dispatcher */
+	struct api *api;
+	uint64_t id;
+	const struct http_request *request;
+	struct route_path path;
+};
+
+/* A route's handler. It answers by reply.h, or keeps the id and answers later. */
+typedef void call_fn(const struct call *call);
+
+call_fn about_health, about_live, about_version; /* about.c */
+call_fn about_core, about_groups, about_group, about_resources, about_core_resources;
+call_fn object_list, object_get;                      /* read.c */
+call_fn object_create, object_replace, object_delete; /* change.c */
+call_fn lifecycle_verb;                               /* the same */
+call_fn console_open;                                 /* console.c */
+
+/* Attached to a request that goes on; fill, upgraded and gone are http_handler's. */
+struct session {
+	void (*fill)(struct session *s);
+	void (*upgraded)(struct session *s, int fd, const void *extra, size_t len);
+	void (*gone)(struct session *s); /* frees it */
+};
+
+/* watch.c */
+void watch_open(const struct call *call);
+void watches_wake(struct api *api);
+void watches_tick(uv_timer_t *timer);
+
+/* pending.c */
+/* A request to the agent by call's client, about what its path names. */
+struct request request_of(const struct call *call);
+/* Hands it to the agent, whose answer goes to the client: with this status, and the object, on success. */
+void request_submit(const struct call *call, enum input_kind kind, struct request *request,
+	unsigned status);
+void pendings_drop(struct api *api);
+
+/* consoles end first: they hold their connections. */
+void consoles_close(struct api *api);
+
+#endif

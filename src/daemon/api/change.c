@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Create, replace and delete: a request is checked as far as it can be without the model, then handed
+ * to the agent, which answers after its commit.
+ */
+#include <string.h>
+
+#include "daemon/api/body.h"
+#include "daemon/api/reply.h"
+#include "daemon/api/selection.h"
+
+/* ---- create and replace ------------------------------------------------------------------ */
+
+static int check_kind(const struct call *call, const struct node *doc, struct err *err)
+{
+	const char *want = object_kind_name(call->path.kind), *kind = node_text(doc, "kind");
+
+	if (!doc || doc->kind != NODE_MAP)
+		return err_set(err, ERR_BAD_REQUEST, "the body is no object: send a %s", want);
+	if (!kind || !streq(kind, want))
+		return err_set(err, ERR_BAD_REQUEST,
+			"the body is of kind '%s', the path is for kind '%s'", kind ? kind : "",
+			want);
+	return 0;
+}
+
+/* What body and path both say must agree; what only the path says is filled in. */
+static int agree(struct node *doc, const char *field, const char *path, struct err *err)
+{
+	const struct node *value = node_at(doc, field);
+	const char *text = node_text(doc, field);
+
+	if (!value || value->kind == NODE_NULL || streq(text, ""))
+		node_set_path(doc, field, node_new(NODE_STRING, path));
+	else if (!streq(text, path))
+		return err_set(err, ERR_BAD_REQUEST,
+			"the object's %s '%s' does not match '%s' in the path", field,
+			text ? text : "", path);
+	return 0;
+}
+
+static int check_names(const struct call *call, struct node *doc, struct err *err)
+{
+	const struct node *metadata = node_get(doc, "metadata");
+	int rc;
+
+	if (metadata && metadata->kind != NODE_MAP)
+		return err_set(err, ERR_BAD_REQUEST, "metadata must be a map");
+	rc = agree(doc, "metadata.namespace", call->path.ns, err);
+	if (!rc && *call->path.name)
+		rc = agree(doc, "metadata.name", call->path.name, err);
+	return rc;
+}
+
+/* resourceVersion is dropped by the check of the manifest, so it is read before. */
+static int read_rv(const struct node *doc, int64_t *ret, struct err *err)
+{
+	const char *text = node_text(doc, "metadata.resourceVersion");
+	char *end;
+
+	if (!text || !*text)
+		return 0;
+	*ret = strtoll(text, &end, 10);
+	if (*end || *ret <= 0)
+		return err_set(err, ERR_BAD_REQUEST, "metadata.resourceVersion '%s' is not one",
+			text);
+	return 0;
+}
+
+static void submit_manifest(const struct call *call, const struct node *doc,
+	struct request *request, enum input_kind kind)
+{
+	struct findings findings = { 0 };
+	struct manifest manifest = { 0 };
+
+	if (manifest_check(doc, call->api->options.policy, &manifest, &findings)) {
+		reply_findings(call, &findings, node_text(doc, "metadata.name"));
+	} else {
+		request->manifest = &manifest;
+		request->name = manifest.name;
+		request_submit(call, kind, request, kind == INPUT_CREATE ? 201 : 200);
+		manifest_done(&manifest);
+	}
+	findings_done(&findings);
+}
+
+static void write_object(const struct call *call, enum input_kind kind)
+{
+	struct request request = request_of(call);
+	struct node *doc = NULL;
+	struct err err;
+
+	if (body_parse(call, &doc, &err) || check_kind(call, doc, &err) ||
+		check_names(call, doc, &err) || query_dry_run(call, &request.dry_run, &err) ||
+		(kind == INPUT_REPLACE && read_rv(doc, &request.if_rv, &err)))
+		reply_error(call, &err);
+	else
+		submit_manifest(call, doc, &request, kind);
+	node_free(doc);
+}
+
+void object_create(const struct call *call)
+{
+	write_object(call, INPUT_CREATE);
+}
+
+void object_replace(const struct call *call)
+{
+	write_object(call, INPUT_REPLACE);
+}
+
+/* ---- delete ------------------------------------------------------------------------------ */
+
+static int check_propagation(const char *policy, struct err *err)
+{
+	if (!policy || !*policy || streq(policy, "Background") || streq(policy, "Foreground"))
+		return 0;
+	if (streq(policy, "Orphan"))
+		return err_set(err, ERR_INVALID,
+			"propagationPolicy Orphan is not implemented yet: a machine's run ends with it");
+	return err_set(err, ERR_BAD_REQUEST, "propagationPolicy '%s' is unknown", policy);
+}
+
+/* DeleteOptions stand in the body or, some of them, in the query. */
+static int read_delete_options(const struct call *call, const struct node *options,
+	struct request *request, struct err *err)
+{
+	const char *policy = node_text(options, "propagationPolicy");
+	bool has = false;
+	int rc;
+
+	if (options && options->kind != NODE_MAP)
+		return err_set(err, ERR_BAD_REQUEST, "the body is no DeleteOptions object");
+	if ((rc = query_int(call, "gracePeriodSeconds", &request->grace, err)) ||
+		(rc = option_int(options, "gracePeriodSeconds", &has, &request->grace, err)) ||
+		(rc = query_dry_run(call, &request->dry_run, err)) ||
+		(rc = option_dry_run(options, &request->dry_run, err)))
+		return rc;
+	if (request->grace < GRACE_UNSET || (has && request->grace < 0))
+		return err_set(err, ERR_BAD_REQUEST, "gracePeriodSeconds must not be negative");
+	if (node_at(options, "preconditions.resourceVersion"))
+		return err_set(err, ERR_INVALID,
+			"preconditions.resourceVersion is not implemented yet, preconditions.uid is");
+	request->if_uid = node_text(options, "preconditions.uid");
+	return check_propagation(policy ? policy : http_query(call->request, "propagationPolicy"),
+		err);
+}
+
+void object_delete(const struct call *call)
+{
+	struct request request = request_of(call);
+	struct node *options = NULL;
+	struct err err;
+
+	if (body_parse(call, &options, &err) || read_delete_options(call, options, &request, &err))
+		reply_error(call, &err);
+	else
+		request_submit(call, INPUT_DELETE, &request, 200);
+	node_free(options);
+}

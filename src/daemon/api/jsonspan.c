@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A scanner over JSON text. It checks no grammar: what is stored was written by ourselves. It only
+ * promises to stay within the text.
+ */
+#include <string.h>
+
+#include "daemon/api/jsonspan.h"
+
+struct jsonspan jsonspan_of(const char *json)
+{
+	return (struct jsonspan){ .at = json, .len = json ? strlen(json) : 0 };
+}
+
+static struct jsonspan skip(struct jsonspan s, size_t n)
+{
+	return (struct jsonspan){ .at = s.at + n, .len = s.len - n };
+}
+
+static struct jsonspan skip_space(struct jsonspan s)
+{
+	while (s.len && memchr(" \t\r\n", *s.at, 4))
+		s = skip(s, 1);
+	return s;
+}
+
+/* Length of the string that s begins with, quotes included; all of s if it does not end. */
+static size_t string_length(struct jsonspan s)
+{
+	for (size_t i = 1; i < s.len; i++) {
+		if (s.at[i] == '"')
+			return i + 1;
+		if (s.at[i] == '\\')
+			i++;
+	}
+	return s.len;
+}
+
+static size_t nested_length(struct jsonspan s)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < s.len; i++) {
+		switch (s.at[i]) {
+		case '"':
+			i += string_length(skip(s, i)) - 1;
+			break;
+		case '{':
+		case '[':
+			depth++;
+			break;
+		case '}':
+		case ']':
+			if (--depth == 0)
+				return i + 1;
+			break;
+		default:
+			break;
+		}
+	}
+	return s.len;
+}
+
+static size_t value_length(struct jsonspan s)
+{
+	size_t i = 0;
+
+	if (s.len == 0)
+		return 0;
+	if (*s.at == '"')
+		return string_length(s);
+	if (*s.at == '{' || *s.at == '[')
+		return nested_length(s);
+	while (i < s.len && !memchr(",}] \t\r\n", s.at[i], 7))
+		i++;
+	return i;
+}
+
+bool jsonspan_is(struct jsonspan value, const char *text)
+{
+	size_t len = strlen(text);
+
+	return value.len == len + 2 && value.at[0] == '"' && value.at[len + 1] == '"' &&
+		memcmp(value.at + 1, text, len) == 0;
+}
+
+bool jsonspan_member(struct jsonspan value, const char *key, struct jsonspan *ret)
+{
+	struct jsonspan s = skip_space(value), name;
+
+	if (s.len == 0 || *s.at != '{')
+		return false;
+	s = skip_space(skip(s, 1));
+	while (s.len && *s.at == '"') {
+		name = (struct jsonspan){ s.at, string_length(s) };
+		s = skip_space(skip(s, name.len));
+		if (s.len == 0 || *s.at != ':')
+			return false;
+		s = skip_space(skip(s, 1));
+		if (jsonspan_is(name, key)) {
+			*ret = (struct jsonspan){ s.at, value_length(s) };
+			return ret->len > 0;
+		}
+		s = skip_space(skip(s, value_length(s)));
+		if (s.len && *s.at == ',')
+			s = skip_space(skip(s, 1));
+	}
+	return false;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looks into JSON text without making a tree of it: objects are served as they are stored, and most
+ * requests need one word of them. Pure; never reads beyond the text, well-formed or not.
+ */
+#ifndef VMAGENT_DAEMON_API_JSONSPAN_H
+#define VMAGENT_DAEMON_API_JSONSPAN_H
+
+#include <vmagent/base.h>
+
+struct jsonspan { /* borrowed: one JSON value within a text */
+	const char *at;
+	size_t len;
+};
+
+struct jsonspan jsonspan_of(const char *json); /* NULL gives an empty one */
+
+/* The value of an object's member; false if value is no object or has no such member. Keys are compared as
+ * written, escapes unread. */
+bool jsonspan_member(struct jsonspan value, const char *key, struct jsonspan *ret);
+
+/* value is a string of exactly this text (compared as written, escapes unread). */
+bool jsonspan_is(struct jsonspan value, const char *text);
+
+#endif

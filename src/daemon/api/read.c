@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lists and single objects, as they stand in the store: nothing is parsed on the way.
+ */
+#include "daemon/api/reply.h"
+#include "daemon/api/selection.h"
+
+struct list {
+	struct buf text;
+	const struct selection *selection;
+	unsigned n;
+};
+
+static int add_item(void *ctx, const struct object_row *row)
+{
+	struct list *l = ctx;
+
+	if (l->n++)
+		buf_puts(&l->text, ",");
+	object_text(&l->text, row->object, row->kind, l->selection->path.version);
+	return 0;
+}
+
+static int list_text(struct api *api, struct list *l, struct err *err)
+{
+	const struct route_path *path = &l->selection->path;
+	int rc;
+
+	buf_puts(&l->text, "{\"apiVersion\":\"");
+	api_version_text(&l->text, path->kind, path->version);
+	buf_printf(&l->text, "\",\"kind\":\"%sList\",\"metadata\":{\"resourceVersion\":\"%lld\"},",
+		object_kind_name(path->kind), (long long)store_current_rv(api->options.store));
+	buf_puts(&l->text, "\"items\":[");
+	rc = selection_each(api, l->selection, add_item, l, err);
+	buf_puts(&l->text, "]}");
+	return rc;
+}
+
+void object_list(const struct call *call)
+{
+	struct selection selection;
+	struct list list = { .selection = &selection };
+	struct err err;
+
+	if (query_bool(call, "watch")) {
+		watch_open(call);
+		return;
+	}
+	if (selection_of(call, &selection, &err)) {
+		reply_error(call, &err);
+		return;
+	}
+	if (list_text(call->api, &list, &err))
+		reply_error(call, &err);
+	else
+		reply_json(call->api, call->id, 200, take(&list.text.data), NULL);
+	buf_done(&list.text);
+	selection_done(&selection);
+}
+
+struct one {
+	struct buf text;
+	const struct route_path *path;
+};
+
+static int copy_row(void *ctx, const struct object_row *row)
+{
+	struct one *one = ctx;
+
+	object_text(&one->text, row->object, row->kind, one->path->version);
+	return 0;
+}
+
+void object_get(const struct call *call)
+{
+	const struct route_path *path = &call->path;
+	struct object_query query = { .kind = path->kind, .ns = path->ns, .name = path->name };
+	struct one one = { .path = path };
+	struct err err;
+
+	if (query_bool(call, "watch"))
+		watch_open(call);
+	else if (store_each(call->api->options.store, &query, copy_row, &one, &err))
+		reply_error(call, &err);
+	else if (!one.text.data)
+		reply_not_found(call);
+	else
+		reply_json(call->api, call->id, 200, take(&one.text.data), NULL);
+	buf_done(&one.text);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a request's path and query to what is selected, and the readers of query parameters.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/api/selection.h"
+
+int selection_of(const struct call *call, struct selection *ret, struct err *err)
+{
+	struct selection s = { .path = call->path };
+	int rc = selector_parse_fields(http_query(call->request, "fieldSelector"), s.path.kind,
+		&s.fields, err);
+
+	if (!rc)
+		rc = selector_parse_labels(http_query(call->request, "labelSelector"), &s.labels,
+			err);
+	if (rc)
+		selection_done(&s);
+	else
+		*ret = s;
+	return rc;
+}
+
+void selection_done(struct selection *s)
+{
+	selector_done(&s->fields);
+	selector_done(&s->labels);
+}
+
+const char *selection_ns(const struct selection *s)
+{
+	return *s->path.ns ? s->path.ns : NULL;
+}
+
+const char *selection_name(const struct selection *s)
+{
+	if (*s->path.name)
+		return s->path.name;
+	for (size_t i = 0; i < s->fields.n; i++)
+		if (s->fields.terms[i].op == SELECTOR_EQUAL &&
+			streq(s->fields.terms[i].key, "metadata.name"))
+			return s->fields.terms[i].value;
+	return NULL;
+}
+
+bool selection_has(const struct selection *s, const struct object_row *row)
+{
+	return selector_matches_labels(&s->labels, row->labels) &&
+		selector_matches_fields(&s->fields, row->object);
+}
+
+struct filter {
+	const struct selection *selection;
+	object_cb *cb;
+	void *ctx;
+};
+
+static int on_row(void *ctx, const struct object_row *row)
+{
+	const struct filter *f = ctx;
+
+	return selection_has(f->selection, row) ? f->cb(f->ctx, row) : 0;
+}
+
+int selection_each(struct api *api, const struct selection *s, object_cb *cb, void *ctx,
+	struct err *err)
+{
+	struct object_query query = { .kind = s->path.kind,
+		.ns = selection_ns(s),
+		.name = selection_name(s) };
+	struct filter filter = { .selection = s, .cb = cb, .ctx = ctx };
+
+	return store_each(api->options.store, &query, on_row, &filter, err);
+}
+
+/* ---- query parameters -------------------------------------------------------------------- */
+
+bool query_bool(const struct call *call, const char *name)
+{
+	const char *value = http_query(call->request, name);
+
+	return value && !streq(value, "false") && !streq(value, "0");
+}
+
+int query_int(const struct call *call, const char *name, int64_t *ret, struct err *err)
+{
+	const char *value = http_query(call->request, name);
+	long long number;
+	char *end;
+
+	if (!value || !*value)
+		return 0;
+	errno = 0;
+	number = strtoll(value, &end, 10);
+	if (errno || *end || end == value)
+		return err_set(err, ERR_BAD_REQUEST, "parameter %s: '%s' is not a number", name,
+			value);
+	*ret = number;
+	return 0;
+}
+
+struct dry_run {
+	bool all;
+	bool other;
+};
+
+static void on_dry_run(void *ctx, const char *value)
+{
+	struct dry_run *d = ctx;
+
+	d->all |= streq(value, "All");
+	d->other |= *value && !streq(value, "All");
+}
+
+int query_dry_run(const struct call *call, bool *ret, struct err *err)
+{
+	struct dry_run d = { 0 };
+
+	http_query_each(call->request, "dryRun", on_dry_run, &d);
+	if (d.other)
+		return err_set(err, ERR_BAD_REQUEST, "parameter dryRun: the only value is 'All'");
+	*ret |= d.all;
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Label and field selectors: which objects a list or a watch means. Pure.
+ */
+#ifndef VMAGENT_DAEMON_API_SELECTOR_H
+#define VMAGENT_DAEMON_API_SELECTOR_H
+
+#include <vmagent/err.h>
+#include <vmagent/model.h>
+
+#define SELECTOR_TERMS_MAX 32
+
+/* X(constant): how a term compares */
+enum selector_op { SELECTOR_EQUAL, SELECTOR_NOT_EQUAL, SELECTOR_EXISTS, SELECTOR_NOT_EXISTS };
+
+struct selector_term {
+	char *key;   /* owned */
+	char *value; /* owned; "" for EXISTS and NOT_EXISTS */
+	enum selector_op op;
+};
+
+struct selector { /* all terms must hold; none: everything matches */
+	struct selector_term terms[SELECTOR_TERMS_MAX];
+	size_t n;
+};
+void selector_done(struct selector *s);
+
+/* "a=b,c==d,e!=f,g,!h". Sets ("in (…)") are not implemented. Errors: ERR_BAD_REQUEST. text may be NULL. */
+int selector_parse_labels(const char *text, struct selector *ret, struct err *err);
+
+/* "metadata.name=a,metadata.namespace!=b"; of Events also involvedObject.*, type and reason. */
+int selector_parse_fields(const char *text, enum object_kind kind, struct selector *ret,
+	struct err *err);
+
+/* labels: a JSON object's text, or NULL. */
+bool selector_matches_labels(const struct selector *s, const char *labels);
+bool selector_matches_object_labels(const struct selector *s, const char *object);
+
+/* object: the whole object's JSON. */
+bool selector_matches_fields(const struct selector *s, const char *object);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watches. Each remembers how far in the change log it has told its client, and reads on whenever the
+ * client can take more: there is no queue per watch. One that falls out of the log's window is told so
+ * (410 Expired) and ended; one that sleeps costs nothing.
+ */
+#include <string.h>
+
+#include "daemon/api/reply.h"
+#include "daemon/api/selection.h"
+
+#define WATCH_BATCH_ROWS 64 /* changes read at a time */
+
+struct watch {
+	struct session session; /* first */
+	struct api *api;        /* borrowed */
+	uint64_t id;
+	struct selection selection; /* owned */
+	int64_t rv;                 /* told up to here */
+	bool initial;               /* the objects there are come first, as ADDED */
+	bool bookmarks;
+	bool bookmark_due;
+	uint64_t bookmark_at, end_at; /* loop's time; UINT64_MAX: never */
+	struct watch *next;
+	struct watch **self;
+};
+
+/* ---- what is written --------------------------------------------------------------------- */
+
+static void write_line(struct watch *w, const char *type, const char *object)
+{
+	struct buf line = { 0 };
+
+	buf_printf(&line, "{\"type\":\"%s\",\"object\":", type);
+	if (streq(type, "ERROR"))
+		buf_puts(&line, object);
+	else
+		object_text(&line, object, w->selection.path.kind, w->selection.path.version);
+	buf_puts(&line, "}\n");
+	http_stream_write(w->api->http, w->id, line.data, line.len);
+	buf_done(&line);
+}
+
+static void write_bookmark(struct watch *w)
+{
+	autofree char *object = xasprintf("{\"kind\":\"%s\",\"apiVersion\":\"\",\"metadata\":"
+					  "{\"resourceVersion\":\"%lld\"}}",
+		object_kind_name(w->selection.path.kind), (long long)w->rv);
+
+	write_line(w, "BOOKMARK", object);
+	w->bookmark_due = false;
+}
+
+/* The last thing that this watch says. */
+static void write_error(struct watch *w, const struct err *err)
+{
+	struct reply_status status = { .err = err };
+	autofree char *object = status_json(&status);
+
+	write_line(w, "ERROR", object);
+	http_stream_end(w->api->http, w->id);
+}
+
+static int write_row(void *ctx, const struct object_row *row)
+{
+	write_line(ctx, "ADDED", row->object);
+	return 0;
+}
+
+/* What a change is to this watch: the selection may have gained or lost the object by it. NULL: nothing. */
+static const char *type_of(const struct selection *s, const struct change_row *row)
+{
+	const char *name = selection_name(s);
+	bool before, now;
+
+	if ((name && !streq(name, row->name)) || !selector_matches_fields(&s->fields, row->object))
+		return NULL;
+	before = !streq(row->type, "ADDED") &&
+		selector_matches_labels(&s->labels, row->labels_before);
+	now = !streq(row->type, "DELETED") &&
+		selector_matches_object_labels(&s->labels, row->object);
+	if (before)
+		return now ? "MODIFIED" : "DELETED";
+	return now ? "ADDED" : NULL;
+}
+
+struct batch {
+	struct watch *watch;
+	int rows;
+	bool wrote;
+};
+
+static int write_change(void *ctx, const struct change_row *row)
+{
+	struct batch *b = ctx;
+	const char *type = type_of(&b->watch->selection, row);
+
+	if (type)
+		write_line(b->watch, type, row->object);
+	b->wrote |= type != NULL;
+	b->watch->rv = row->rv;
+	b->rows++;
+	return 0;
+}
+
+/* One batch of the log. Returns whether there may be more of it to read now. */
+static bool read_log(struct watch *w, bool *ret_wrote, struct err *err)
+{
+	struct store *store = w->api->options.store;
+	struct change_query query = { .kind = w->selection.path.kind,
+		.ns = selection_ns(&w->selection),
+		.since = w->rv,
+		.limit = WATCH_BATCH_ROWS };
+	struct batch batch = { .watch = w };
+	int64_t newest = store_current_rv(store);
+
+	err->code = ERR_OK;
+	if (store_changes(store, &query, write_change, &batch, err))
+		return false;
+	*ret_wrote = batch.wrote;
+	if (batch.rows == WATCH_BATCH_ROWS)
+		return true;
+	w->rv = newest; /* so that the changes of other kinds do not leave this watch behind */
+	return false;
+}
+
+static void fill(struct session *session)
+{
+	struct watch *w = (struct watch *)session;
+	struct err err = { .code = ERR_OK };
+	bool wrote = false;
+
+	if (w->initial) {
+		w->initial = false;
+		w->rv = store_current_rv(w->api->options.store);
+		if (selection_each(w->api, &w->selection, write_row, w, &err))
+			write_error(w, &err);
+		return;
+	}
+	while (read_log(w, &wrote, &err) && !wrote)
+		;
+	if (err.code != ERR_OK)
+		write_error(w, &err);
+	else if (w->bookmark_due && !wrote)
+		write_bookmark(w);
+}
+
+/* ---- time -------------------------------------------------------------------------------- */
+
+static void arm(struct api *api)
+{
+	uint64_t now = uv_now(api->options.loop), at = UINT64_MAX;
+
+	for (const struct watch *w = api->watches; w; w = w->next)
+		at = MIN(at, MIN(w->bookmark_at, w->end_at));
+	if (at == UINT64_MAX)
+		uv_timer_stop(&api->timer);
+	else
+		uv_timer_start(&api->timer, watches_tick, at > now ? at - now : 0, 0);
+}
+
+static void tick(struct watch *w, uint64_t now)
+{
+	if (now >= w->end_at) {
+		w->end_at = UINT64_MAX;
+		http_stream_end(w->api->http, w->id);
+	}
+	if (now >= w->bookmark_at) {
+		w->bookmark_at = now + w->api->options.bookmark_ms;
+		w->bookmark_due = true;
+		http_stream_wake(w->api->http, w->id);
+	}
+}
+
+void watches_tick(uv_timer_t *timer)
+{
+	struct api *api = timer->data;
+
+	for (struct watch *w = api->watches; w; w = w->next)
+		tick(w, uv_now(api->options.loop));
+	arm(api);
+}
+
+void watches_wake(struct api *api)
+{
+	for (struct watch *w = api->watches; w; w = w->next)
+		http_stream_wake(api->http, w->id);
+}
+
+/* ---- begin and end ----------------------------------------------------------------------- */
+
+static void gone(struct session *session)
+{
+	struct watch *w = (struct watch *)session;
+
+	*w->self = w->next;
+	if (w->next)
+		w->next->self = w->self;
+	if (!w->api->closing)
+		arm(w->api);
+	selection_done(&w->selection);
+	free(w);
+}
+
+static int stop_at_once(void *ctx, const struct change_row *row)
+{
+	(void)ctx;
+	(void)row;
+	return 0;
+}
+
+/* Where it starts, and refuses at once what the log has no more. */
+static int read_start(const struct call *call, struct watch *w, struct err *err)
+{
+	struct change_query query = { .kind = call->path.kind, .limit = 1 };
+	int rc;
+
+	if ((rc = query_int(call, "resourceVersion", &w->rv, err)))
+		return rc;
+	w->initial = w->rv == 0;
+	if (w->initial)
+		return 0;
+	query.since = w->rv;
+	return store_changes(call->api->options.store, &query, stop_at_once, NULL, err);
+}
+
+static int read_options(const struct call *call, struct watch *w, struct err *err)
+{
+	uint64_t now = uv_now(call->api->options.loop);
+	int64_t timeout = 0;
+	int rc;
+
+	if (query_bool(call, "sendInitialEvents"))
+		return err_set(err, ERR_INVALID, "sendInitialEvents is not implemented yet");
+	if ((rc = selection_of(call, &w->selection, err)) || (rc = read_start(call, w, err)) ||
+		(rc = query_int(call, "timeoutSeconds", &timeout, err)))
+		return rc;
+	w->bookmarks = query_bool(call, "allowWatchBookmarks");
+	w->bookmark_at = w->bookmarks ? now + w->api->options.bookmark_ms : UINT64_MAX;
+	w->end_at = timeout > 0 ? now + 1000 * (uint64_t)timeout : UINT64_MAX;
+	return 0;
+}
+
+static void start(struct watch *w)
+{
+	static const struct http_head head = { .status = 200,
+		.fields = { { "Content-Type", "application/json" } } };
+	struct api *api = w->api;
+
+	w->next = api->watches;
+	w->self = &api->watches;
+	if (w->next)
+		w->next->self = &w->next;
+	api->watches = w;
+	http_attach(api->http, w->id, w);
+	http_stream(api->http, w->id, &head);
+	arm(api);
+}
+
+void watch_open(const struct call *call)
+{
+	struct watch *w = xcalloc(1, sizeof(*w));
+	struct err err;
+
+	w->session = (struct session){ .fill = fill, .gone = gone };
+	w->api = call->api;
+	w->id = call->id;
+	if (!read_options(call, w, &err)) {
+		start(w);
+		return;
+	}
+	reply_error(call, &err);
+	selection_done(&w->selection);
+	free(w);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The agent's loop as small as it can be: a turn in each round, and the hypervisor's answers after it.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "test/lib/api_fixture.h"
+
+static struct now now_read(void)
+{
+	struct timespec boot, wall;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	return (struct now){ .boot = SECONDS(boot.tv_sec) + boot.tv_nsec / 1000000,
+		.wall = SECONDS(wall.tv_sec) + wall.tv_nsec / 1000000 };
+}
+
+/* ---- the hypervisor that says yes -------------------------------------------------------- */
+
+static void yes_start(struct hypervisor *hv)
+{
+	(void)hv;
+}
+
+static void yes_submit(struct hypervisor *hv, const struct op *op)
+{
+	struct yes_hypervisor *yes = (struct yes_hypervisor *)hv;
+
+	ck_assert_uint_lt(yes->n_ops, YES_OPS_MAX);
+	op_copy(&yes->ops[yes->n_ops++], op);
+}
+
+static struct domain_info *find_domain(struct yes_hypervisor *yes, const char *name)
+{
+	for (size_t i = 0; i < yes->n; i++)
+		if (streq(yes->domains[i].name, name))
+			return &yes->domains[i];
+	return NULL;
+}
+
+static void define(struct yes_hypervisor *yes, const struct op *op)
+{
+	struct domain_info *d = &yes->domains[yes->n++];
+
+	*d = (struct domain_info){ .name = xstrdup(op->domain),
+		.state = DOMAIN_RUNNING,
+		.active = true,
+		.console = xstrdup(yes->console) };
+	copy_str(d->uuid, sizeof(d->uuid), op->uuid);
+	copy_str(d->owner, sizeof(d->owner), op->vmi_uid);
+}
+
+static void undefine(struct yes_hypervisor *yes, struct domain_info *d)
+{
+	free(d->name);
+	free(d->console);
+	*d = yes->domains[--yes->n];
+}
+
+static void stop(struct domain_info *d, enum domain_reason reason)
+{
+	d->state = DOMAIN_SHUTOFF;
+	d->reason = reason;
+	d->active = false;
+}
+
+static void execute(struct yes_hypervisor *yes, const struct op *op)
+{
+	struct domain_info *d = op->domain ? find_domain(yes, op->domain) : NULL;
+
+	if (op->kind == OP_START && !d)
+		define(yes, op);
+	else if (op->kind == OP_SHUTDOWN && d)
+		stop(d, REASON_SHUTDOWN);
+	else if (op->kind == OP_DESTROY && d)
+		stop(d, REASON_DESTROYED);
+	else if (op->kind == OP_UNDEFINE && d)
+		undefine(yes, d);
+}
+
+static void answer(struct yes_hypervisor *yes, struct op *op)
+{
+	struct op_result result = { .id = op->id, .kind = op->kind };
+	struct domain_event event = { .kind = DOMAIN_EVENT_STOPPED, .reason = REASON_SHUTDOWN };
+
+	execute(yes, op);
+	if (op->kind == OP_LIST) {
+		result.domains = yes->domains;
+		result.n_domains = yes->n;
+	} else if (op->kind == OP_START || op->kind == OP_READ) {
+		result.domains = find_domain(yes, op->domain);
+		result.n_domains = result.domains != NULL;
+	}
+	yes->hv.sink.result(yes->hv.sink.ctx, &result);
+	if (op->kind == OP_SHUTDOWN) {
+		copy_str(event.uuid, sizeof(event.uuid), op->uuid);
+		copy_str(event.name, sizeof(event.name), op->domain);
+		yes->hv.sink.event(yes->hv.sink.ctx, &event);
+	}
+	op_done(op);
+}
+
+static void answer_all(struct yes_hypervisor *yes)
+{
+	struct op ops[YES_OPS_MAX];
+	size_t n = yes->n_ops;
+
+	memcpy(ops, yes->ops, n * sizeof(ops[0]));
+	yes->n_ops = 0;
+	for (size_t i = 0; i < n; i++)
+		answer(yes, &ops[i]);
+}
+
+static void on_result(void *ctx, const struct op_result *result)
+{
+	struct api_fixture *f = ctx;
+	struct input input = { .kind = INPUT_RESULT, .result = result };
+
+	agent_input(f->agent, &input, now_read());
+}
+
+static void on_event(void *ctx, const struct domain_event *event)
+{
+	struct api_fixture *f = ctx;
+	struct input input = { .kind = INPUT_EVENT, .event = event };
+
+	agent_input(f->agent, &input, now_read());
+}
+
+/* ---- the loop ---------------------------------------------------------------------------- */
+
+static void on_turn(uv_prepare_t *prepare)
+{
+	struct api_fixture *f = prepare->data;
+
+	for (int i = 0; i < 100 && !f->frozen; i++) {
+		bool more = agent_turn(f->agent, now_read());
+
+		answer_all(&f->yes);
+		if (!more && !f->yes.n_ops)
+			return;
+	}
+}
+
+static void fake_entropy(void *ctx, void *bytes, size_t n)
+{
+	static const unsigned char salt = 17;
+
+	(void)ctx;
+	for (size_t i = 0; i < n; i++)
+		((unsigned char *)bytes)[i] = (unsigned char)(rand() + salt);
+}
+
+static void start_agent(struct api_fixture *f)
+{
+	static const struct hypervisor_ops ops = { .start = yes_start, .submit = yes_submit };
+	static const char *const roots[] = { "/tmp", NULL };
+	struct input up = { .kind = INPUT_CONNECTION, .connection = { .up = true } };
+	struct err err;
+
+	f->yes.hv = (struct hypervisor){ .ops = &ops,
+		.sink = { .ctx = f, .event = on_event, .result = on_result } };
+	f->policy = (struct policy){ .host_disk_roots = roots, .default_namespace = "default" };
+	f->options = (struct agent_options){ .policy = f->policy,
+		.state_dir = "/tmp/vmagent-test",
+		.node_name = "node",
+		.boot_id = "boot",
+		.entropy = fake_entropy };
+	ck_assert_int_eq(store_open(":memory:", &f->store, &err), 0);
+	ck_assert_int_eq(agent_new(&f->options, f->store, &f->yes.hv, now_read(), &f->agent, &err),
+		0);
+	agent_input(f->agent, &up, now_read());
+}
+
+void api_fixture_start(struct api_fixture *f)
+{
+	struct api_options options = { .loop = &f->loop, .clock = now_read, .bookmark_ms = 200 };
+	struct err err;
+
+	*f = (struct api_fixture){ 0 };
+	uv_loop_init(&f->loop);
+	f->path = xasprintf("/tmp/test_api.%d.sock", (int)getpid());
+	start_agent(f);
+	options.agent = f->agent;
+	options.store = f->store;
+	options.policy = &f->policy;
+	options.socket_path = f->path;
+	ck_assert_msg(api_new(&options, &f->api, &err) == 0, "%s", err.msg);
+	f->turn.data = f;
+	uv_prepare_init(&f->loop, &f->turn);
+	uv_prepare_start(&f->turn, on_turn);
+}
+
+void api_fixture_stop(struct api_fixture *f)
+{
+	api_free(f->api);
+	uv_close((uv_handle_t *)&f->turn, NULL);
+	uv_run(&f->loop, UV_RUN_DEFAULT);
+	ck_assert_int_eq(uv_loop_close(&f->loop), 0);
+	agent_free(f->agent);
+	store_close(f->store);
+	for (size_t i = 0; i < f->yes.n_ops; i++)
+		op_done(&f->yes.ops[i]);
+	while (f->yes.n)
+		undefine(&f->yes, &f->yes.domains[0]);
+	free(f->path);
+}
+
+int api_ask(struct api_fixture *f, const char *line, const char *body, char **ret_body)
+{
+	return client_ask(&f->loop, f->path, line, body, ret_body);
+}
+
+void api_expect(struct api_fixture *f, const char *line, const char *body, int status,
+	const char *text)
+{
+	autofree char *answered = NULL;
+	int got = api_ask(f, line, body, &answered);
+
+	ck_assert_msg(got == status && (!text || strstr(answered, text)),
+		"%s: %d and '%s' expected, got %d and '%s'", line, status, text ? text : "", got,
+		answered);
+}
+
+const char *api_vm(const char *name, const char *strategy)
+{
+	static char *text;
+
+	free(text);
+	text = xasprintf("apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata:\n"
+			 "  name: %s\n  labels:\n    app: %s\nspec:\n  runStrategy: %s\n"
+			 "  template:\n    spec:\n      domain:\n        memory:\n"
+			 "          guest: 64Mi\n        devices: {}\n",
+		name, name, strategy);
+	return text;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An API with the real agent and a store in memory behind it; the hypervisor is one that says yes: a
+ * domain that is started runs, and one that is told to stop has stopped.
+ */
+#ifndef TEST_LIB_API_FIXTURE_H
+#define TEST_LIB_API_FIXTURE_H
+
+#include "daemon/api/api.h"
+#include "test/lib/client.h"
+
+#define YES_DOMAINS_MAX 16
+#define YES_OPS_MAX     256
+
+struct yes_hypervisor {
+	struct hypervisor hv; /* first */
+	struct domain_info domains[YES_DOMAINS_MAX];
+	size_t n;
+	struct op ops[YES_OPS_MAX]; /* submitted, not answered */
+	size_t n_ops;
+	const char *console; /* of every domain */
+};
+
+struct api_fixture {
+	uv_loop_t loop;
+	uv_prepare_t turn;
+	struct yes_hypervisor yes;
+	struct store *store;
+	struct policy policy;
+	struct agent_options options;
+	struct agent *agent;
+	struct api *api;
+	char *path;
+	bool frozen; /* no turns */
+};
+
+void api_fixture_start(struct api_fixture *f);
+void api_fixture_stop(struct api_fixture *f);
+
+/* A request; the answer's body is owned by the caller. */
+int api_ask(struct api_fixture *f, const char *line, const char *body, char **ret_body);
+/* … and what it must be answered with: its status, and a text in its body (NULL: any). */
+void api_expect(struct api_fixture *f, const char *line, const char *body, int status,
+	const char *text);
+
+/* A VirtualMachine's YAML of this name and strategy; static storage. */
+const char *api_vm(const char *name, const char *strategy);
+
+#endif
