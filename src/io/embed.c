@@ -11,12 +11,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <uv.h>
 
 #define EMBED_URI "qemu:///embed?root="
 
@@ -92,11 +94,17 @@ static int check_root(const char *root, struct err *err)
 	return 0;
 }
 
-/* Warnings and errors to a file, unless somebody who debugs has said otherwise. */
+/* Warnings and errors go to a file, unless somebody who debugs has said otherwise. libvirt only ever
+ * appends, and to it a look-up that finds nothing is an error: so a big one is set aside. */
 static void route_log(const char *root)
 {
-	autofree char *outputs = xasprintf("3:file:%s/log/libvirt.log", root);
+	autofree char *path = xasprintf("%s/log/libvirt.log", root);
+	autofree char *old = xasprintf("%s.old", path);
+	autofree char *outputs = xasprintf("3:file:%s", path);
+	struct stat st;
 
+	if (!stat(path, &st) && st.st_size > EMBED_LOG_MAX)
+		rename(path, old);
 	setenv("LIBVIRT_LOG_OUTPUTS", outputs, 0);
 }
 
@@ -149,6 +157,30 @@ __attribute__((noreturn)) static void watch_over(pid_t child, const sigset_t *aw
 	}
 }
 
+/* ---- the child ------------------------------------------------------------------------------------ */
+
+#define LOW_FDS 64 /* more than libvirt opens in a process that it is making ready for QEMU */
+
+/*
+ * libuv keeps a pipe for signals and, in every process forked from this one, closes its two numbers and
+ * makes another. libvirt closes all files in its own child, opens a pipe there, and forks once more:
+ * if that pipe has got libuv's old numbers, it is closed under libvirt's hands, and no guest starts
+ * ("Unable to wait for child process: Success"). So libuv's pipe is made to lie above what libvirt uses.
+ */
+static void move_libuv_aside(void)
+{
+	int low[LOW_FDS], n = 0;
+	uv_loop_t loop;
+
+	do
+		low[n] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	while (low[n] >= 0 && low[n++] < LOW_FDS - 1);
+	if (!uv_loop_init(&loop))
+		uv_loop_close(&loop);
+	while (n)
+		close(low[--n]);
+}
+
 /* ---- the split ------------------------------------------------------------------------------------ */
 
 static void awaited_signals(sigset_t *ret)
@@ -183,6 +215,7 @@ static int split(struct err *err)
 		watch_over(child, &awaited);
 	die_with(parent);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	move_libuv_aside();
 	return 0;
 }
 

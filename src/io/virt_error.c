@@ -50,9 +50,21 @@ static enum err_code code_of(int libvirt)
 	return ERR_HYPERVISOR;
 }
 
+/*
+ * libvirt puts QEMU's whole environment and command line before what QEMU said:
+ * "internal error: Child process (…) unexpected exit status 1: words". Only the end is of use.
+ */
+static const char *without_command_line(const char *words)
+{
+	const char *command = strstr(words, "Child process (");
+	const char *end = command ? strstr(command, ") unexpected ") : NULL;
+
+	return end ? end + strlen(") unexpected ") : words;
+}
+
 int virt_error(struct err *err, const char *fmt, ...)
 {
-	const char *words = virGetLastErrorMessage();
+	const char *words = without_command_line(virGetLastErrorMessage());
 	int length = (int)strcspn(words, "\n");
 	char context[ERR_MSG_SIZE];
 	va_list ap;
