@@ -184,8 +184,8 @@ void api_fixture_start(struct api_fixture *f)
 
 	*f = (struct api_fixture){ 0 };
 	uv_loop_init(&f->loop);
-	f->path = xasprintf("/tmp/test_api.%d.sock", (int)getpid());
 	start_agent(f);
+	f->path = xasprintf("/tmp/test_api.%d.%p.sock", (int)getpid(), (void *)f->store);
 	options.agent = f->agent;
 	options.store = f->store;
 	options.policy = &f->policy;

@@ -177,13 +177,14 @@ static int split_answer(struct client *c, char **ret_head, char **ret_body)
 int client_request(uv_loop_t *loop, const char *path, const struct client_request *request,
 	char **ret_head, char **ret_body)
 {
+	const char *headers = request->headers ? request->headers : "";
 	const char *body = request->body ? request->body : "";
 	struct client c;
 	int status;
 
 	client_open(&c, loop, path);
-	client_printf(&c, "%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s", request->line,
-		request->headers ? request->headers : "");
+	client_printf(&c, "%s HTTP/1.1\r\nHost: x\r\n%s%s", request->line, headers,
+		strstr(headers, "Connection:") ? "" : "Connection: close\r\n");
 	client_printf(&c, "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
 	ck_assert_msg(client_ends(&c), "'%s' gets no complete answer", request->line);
 	status = split_answer(&c, ret_head, ret_body);
