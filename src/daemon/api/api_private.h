@@ -30,12 +30,24 @@ struct call { /* on the stack of the dispatcher */
 /* A route's handler. It answers by reply.h, or keeps the id and answers later. */
 typedef void call_fn(const struct call *call);
 
-call_fn about_health, about_live, about_version; /* about.c */
-call_fn about_core, about_groups, about_group, about_resources, about_core_resources;
-call_fn object_list, object_get;                      /* read.c */
-call_fn object_create, object_replace, object_delete; /* change.c */
-call_fn lifecycle_verb;                               /* the same */
-call_fn console_open;                                 /* console.c */
+/* about.c */
+void about_health(const struct call *call);
+void about_live(const struct call *call);
+void about_version(const struct call *call);
+void about_core(const struct call *call);
+void about_groups(const struct call *call);
+void about_group(const struct call *call);
+void about_resources(const struct call *call);
+void about_core_resources(const struct call *call);
+
+/* read.c, change.c, lifecycle.c, console.c */
+void object_list(const struct call *call);
+void object_get(const struct call *call);
+void object_create(const struct call *call);
+void object_replace(const struct call *call);
+void object_delete(const struct call *call);
+void lifecycle_verb(const struct call *call);
+void console_open(const struct call *call);
 
 /* Attached to a request that goes on; fill, upgraded and gone are http_handler's. */
 struct session {
