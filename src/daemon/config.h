@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The agent's own configuration: defaults, then the file (kind AgentConfiguration, vmagent.io/v1), then
+ * the command line, each overriding the one before. Read once, before anything is started.
+ */
+#ifndef VMAGENT_DAEMON_CONFIG_H
+#define VMAGENT_DAEMON_CONFIG_H
+
+#include <vmagent/err.h>
+
+#define CONFIG_FILE      "/etc/vmagent/vmagent.yaml"
+#define CONFIG_ROOTS_MAX 64
+
+enum emulation { EMULATION_AUTO, EMULATION_KVM, EMULATION_TCG };
+
+enum config_action { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION };
+
+struct config {
+	char *manifests; /* owned, all of them */
+	char *state;
+	char *socket;
+	char *libvirt;
+	char *host_disk_roots[CONFIG_ROOTS_MAX + 1]; /* NULL-terminated */
+	enum emulation emulation;                    /* auto: KVM where it truly works */
+};
+
+/*
+ * Reads arguments and file. *ret_action says what was asked for; HELP and VERSION read no file. Errors:
+ * ERR_BAD_REQUEST for the arguments, ERR_INVALID with file:line:column for the file, ERR_IO.
+ */
+int config_load(int argc, char **argv, struct config *ret_config, enum config_action *ret_action,
+	struct err *err);
+void config_done(struct config *config);
+
+/* The text of --help; a constant. */
+const char *config_usage(void);
+
+#endif
