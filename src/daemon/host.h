@@ -13,12 +13,19 @@
 #include "io/virt.h"
 
 struct host {
-	struct hypervisor port; /* what the agent sees */
+	struct hypervisor port; /* what the agent sees; first, so that a port is a host */
 	struct virt *virt;      /* owned */
 	struct image *image;    /* owned */
 };
 
-/* The port's sink may be set until hv_start(); config is borrowed. */
-void host_init(struct host *host, uv_loop_t *loop, const struct config *config);
+/* config and what the sink points to must outlive it. Connects only at hv_start(). */
+void host_init(struct host *host, uv_loop_t *loop, const struct config *config,
+	struct hv_sink sink);
+
+/* Whether a call into libvirt runs now: then the program can only end by _exit(). */
+bool host_is_busy(const struct host *host);
+
+/* Not while it is busy; the memory goes when the loop has run its close callbacks. */
+void host_close(struct host *host);
 
 #endif

@@ -21,7 +21,7 @@ static msec clock_read(clockid_t id)
 struct now clock_now(void)
 {
 	return (struct now){ .boot = clock_read(CLOCK_BOOTTIME),
-			     .wall = clock_read(CLOCK_REALTIME) };
+		.wall = clock_read(CLOCK_REALTIME) };
 }
 
 static void on_idle(uv_idle_t *handle)
@@ -115,4 +115,18 @@ void loop_run(struct loop *loop, struct agent *agent)
 	start_watchdog(loop);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	uv_prepare_stop(&loop->turn);
+}
+
+static void close_handle(uv_handle_t *handle, void *ctx)
+{
+	(void)ctx;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+void loop_close(struct loop *loop)
+{
+	uv_walk(&loop->uv, close_handle, NULL);
+	uv_run(&loop->uv, UV_RUN_DEFAULT);
+	uv_loop_close(&loop->uv);
 }

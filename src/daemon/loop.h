@@ -30,4 +30,7 @@ int loop_init(struct loop *loop, struct err *err);
 /* Runs until SIGTERM or SIGINT. */
 void loop_run(struct loop *loop, struct agent *agent);
 
+/* Closes its handles, and runs the close callbacks of everybody's. */
+void loop_close(struct loop *loop);
+
 #endif

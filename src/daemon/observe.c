@@ -13,11 +13,12 @@
 void input_connection(struct agent *agent, const struct input *input, struct now now)
 {
 	bool up = input->connection.up;
+	bool has_why = input->connection.why && input->connection.why[0];
 
 	if (up || agent->connected || !agent->connection_why)
 		log_text(up ? LOG_LEVEL_NOTICE : LOG_LEVEL_WARNING, "libvirt: %s%s%s",
-			up ? "connected" : "not connected", input->connection.why ? ": " : "",
-			input->connection.why ? input->connection.why : "");
+			up ? "connected" : "not connected", has_why ? ": " : "",
+			has_why ? input->connection.why : "");
 	replace_str(&agent->connection_why, up ? NULL : input->connection.why);
 	agent->connected = up;
 	agent->lists = 0;

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One port, two adapters behind it: volumes are made and removed by the image adapter, everything else
+ * is libvirt's.
+ */
+#include "daemon/host.h"
+
+static bool is_volume_op(enum op_kind kind)
+{
+	return kind == OP_PREPARE || kind == OP_CLEAN;
+}
+
+static void host_start(struct hypervisor *hv)
+{
+	struct host *host = (struct host *)hv;
+
+	hv_start(virt_hypervisor(host->virt));
+}
+
+static void host_submit(struct hypervisor *hv, const struct op *op)
+{
+	struct host *host = (struct host *)hv;
+
+	if (is_volume_op(op->kind))
+		image_submit(host->image, op);
+	else
+		hv_submit(virt_hypervisor(host->virt), op);
+}
+
+static const struct hypervisor_ops host_ops = { .start = host_start, .submit = host_submit };
+
+void host_init(struct host *host, uv_loop_t *loop, const struct config *config, struct hv_sink sink)
+{
+	host->port.ops = &host_ops;
+	host->port.sink = sink;
+	host->virt = virt_new(loop, config->libvirt, sink);
+	host->image = image_new(loop, (const char *const *)config->host_disk_roots, sink);
+}
+
+bool host_is_busy(const struct host *host)
+{
+	return virt_busy(host->virt) > 0;
+}
+
+void host_close(struct host *host)
+{
+	image_free(host->image);
+	virt_free(host->virt);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vmagent: builds the parts, connects them, runs the loop. The order matters: the embedded driver forks
+ * before there is a thread, the store is open before the agent, and libvirt is asked last.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "daemon/api/api.h"
+#include "daemon/host.h"
+#include "daemon/loop.h"
+#include "io/embed.h"
+#include "io/journal.h"
+#include "io/kvm.h"
+#include "io/manifest_dir.h"
+#include "io/notify.h"
+
+#define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
+#define EXIT_USAGE   2
+#define ARENAS_MAX   2 /* malloc's: workers only pass strings, and each arena costs memory */
+
+struct program {
+	struct config config;
+	struct loop loop;
+	struct host host;
+	struct store *store;
+	struct agent *agent;
+	struct api *api;
+	struct manifest_dir *folder;
+	struct agent_options options;
+	struct utsname host_name;
+	char boot_id[UID_SIZE];
+};
+
+/* ---- inputs: one callback each ---------------------------------------------------------------- */
+
+static void on_connection(void *ctx, bool up, const char *why)
+{
+	struct program *p = ctx;
+	struct input input = { .kind = INPUT_CONNECTION, .connection = { up, why } };
+
+	agent_input(p->agent, &input, clock_now());
+}
+
+static void on_event(void *ctx, const struct domain_event *event)
+{
+	struct program *p = ctx;
+	struct input input = { .kind = INPUT_EVENT, .event = event };
+
+	agent_input(p->agent, &input, clock_now());
+}
+
+static void on_result(void *ctx, const struct op_result *result)
+{
+	struct program *p = ctx;
+	struct input input = { .kind = INPUT_RESULT, .result = result };
+
+	agent_input(p->agent, &input, clock_now());
+}
+
+static void on_folder(void *ctx, const struct folder_input *folder)
+{
+	struct program *p = ctx;
+	struct input input = { .kind = INPUT_FOLDER, .folder = *folder };
+
+	agent_input(p->agent, &input, clock_now());
+}
+
+static void on_rescan(void *ctx)
+{
+	struct program *p = ctx;
+
+	manifest_dir_rescan(p->folder);
+}
+
+static void entropy(void *ctx, void *bytes, size_t n)
+{
+	(void)ctx;
+	if (getrandom(bytes, n, 0) != (ssize_t)n)
+		abort();
+}
+
+/* ---- parts ------------------------------------------------------------------------------------- */
+
+static int make_folder(const char *path, mode_t mode, struct err *err)
+{
+	if (mkdir(path, mode) == 0 || errno == EEXIST)
+		return 0;
+	return err_set(err, ERR_IO, "cannot create the folder '%s': %s", path, strerror(errno));
+}
+
+static int open_store(struct program *p, struct err *err)
+{
+	autofree char *folder = xasprintf("%s/db", p->config.state);
+	autofree char *runs = xasprintf("%s/vmi", p->config.state);
+	autofree char *path = xasprintf("%s/vmagent.db", folder);
+	struct err why = { 0 };
+
+	if (make_folder(p->config.state, 0711, err) < 0 || make_folder(folder, 0700, err) < 0 ||
+		make_folder(runs, 0711, err) < 0)
+		return -(int)err->code;
+	if (store_open_or_rebuild(path, clock_now(), &p->store, &why, err) < 0)
+		return err_wrap(err, "database '%s'", path);
+	if (why.code != ERR_OK)
+		log_text(LOG_LEVEL_ERROR,
+			"the database was not usable (%s): it is kept aside, and an empty one is "
+			"filled from the manifests; running guests are not touched",
+			why.msg);
+	return 0;
+}
+
+static void read_boot_id(struct program *p)
+{
+	FILE *file = fopen(BOOT_ID_FILE, "re");
+
+	if (!file || fread(p->boot_id, 1, UID_SIZE - 1, file) != UID_SIZE - 1)
+		copy_str(p->boot_id, UID_SIZE, "unknown");
+	if (file)
+		fclose(file);
+}
+
+static bool wants_kvm(const struct program *p)
+{
+	if (p->config.emulation == EMULATION_AUTO)
+		return virt_kvm_works();
+	return p->config.emulation == EMULATION_KVM;
+}
+
+static void fill_options(struct program *p)
+{
+	read_boot_id(p);
+	uname(&p->host_name);
+	p->options = (struct agent_options){
+		.policy = { .host_disk_roots = (const char *const *)p->config.host_disk_roots,
+			.default_namespace = "default" },
+		.state_dir = p->config.state,
+		.node_name = p->host_name.nodename,
+		.boot_id = p->boot_id,
+		.kvm = wants_kvm(p),
+		.pvpanic = virt_has_pvpanic(),
+		.entropy = entropy,
+	};
+}
+
+static int open_api(struct program *p, struct err *err)
+{
+	struct api_options options = {
+		.loop = &p->loop.uv,
+		.agent = p->agent,
+		.store = p->store,
+		.policy = &p->options.policy,
+		.clock = clock_now,
+		.socket_path = p->config.socket,
+	};
+
+	return api_new(&options, &p->api, err);
+}
+
+static int build(struct program *p, struct err *err)
+{
+	struct hv_sink sink = { p, on_connection, on_event, on_result };
+	struct folder_sink folder = { p, on_folder };
+
+	if (open_store(p, err) < 0 || loop_init(&p->loop, err) < 0)
+		return -(int)err->code;
+	host_init(&p->host, &p->loop.uv, &p->config, sink);
+	fill_options(p);
+	if (agent_new(&p->options, p->store, &p->host.port, clock_now(), &p->agent, err) < 0 ||
+		open_api(p, err) < 0)
+		return -(int)err->code;
+	p->folder = manifest_dir_new(&p->loop.uv, p->config.manifests, &folder);
+	p->loop.on_rescan = on_rescan;
+	p->loop.rescan_ctx = p;
+	hv_start(&p->host.port);
+	return 0;
+}
+
+/* ---- end ---------------------------------------------------------------------------------------- */
+
+/* Guests stay. A call that hangs in libvirt cannot be waited for: everything is committed anyway. */
+static void end(struct program *p)
+{
+	notify_send("STOPPING=1");
+	log_text(LOG_LEVEL_NOTICE, "ending; guests go on");
+	api_free(p->api);
+	manifest_dir_close(p->folder);
+	if (host_is_busy(&p->host))
+		_exit(EXIT_SUCCESS);
+	host_close(&p->host);
+	loop_close(&p->loop);
+	agent_free(p->agent);
+	store_close(p->store);
+	config_done(&p->config);
+}
+
+static int run(struct program *p, struct err *err)
+{
+	if (embed_enter(p->config.libvirt, err) < 0 || build(p, err) < 0)
+		return -(int)err->code;
+	log_text(LOG_LEVEL_NOTICE, "vmagent %s: manifests %s, state %s, socket %s, libvirt %s, %s",
+		VMAGENT_VERSION, p->config.manifests, p->config.state, p->config.socket,
+		p->config.libvirt, p->options.kvm ? "KVM" : "software emulation");
+	notify_send("READY=1");
+	loop_run(&p->loop, p->agent);
+	end(p);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct program p = { 0 };
+	enum config_action action;
+	struct err err;
+
+	mallopt(M_ARENA_MAX, ARENAS_MAX);
+	if (config_load(argc, argv, &p.config, &action, &err) < 0) {
+		fprintf(stderr, "vmagent: %s\n", err.msg);
+		return err.code == ERR_BAD_REQUEST ? EXIT_USAGE : EXIT_FAILURE;
+	}
+	if (action != CONFIG_RUN) {
+		puts(action == CONFIG_HELP ? config_usage() : "vmagent " VMAGENT_VERSION);
+		return EXIT_SUCCESS;
+	}
+	umask(0027);
+	journal_open();
+	if (run(&p, &err) < 0) {
+		log_text(LOG_LEVEL_ERROR, "vmagent cannot start: %s", err.msg);
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
