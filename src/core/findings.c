@@ -10,8 +10,19 @@
 
 #define STEP_MAX 320 /* characters of one key in a field's path; a label's key may have 317 */
 
+/* A finding is one line, whatever it quotes. */
+static void flatten(char *s)
+{
+	for (; *s; s++) {
+		if ((unsigned char)*s < ' ')
+			*s = ' ';
+	}
+}
+
 static void add(struct findings *f, int line, int column, char *field, char *message)
 {
+	flatten(field);
+	flatten(message);
 	if (f->n == FINDINGS_MAX) {
 		f->more = true;
 		free(field);

@@ -17,6 +17,7 @@
 			       * ones than 1024 characters, escapes included */
 #define NODE_TEXT_MAX      (1024 * 1024) /* bytes of a source; scalars with aliases expanded: 4 of it */
 #define NODE_DOCUMENTS_MAX 1000          /* documents of one source */
+#define NODE_ANCHORS_MAX   1000          /* anchors of one document */
 
 enum node_kind { NODE_NULL, NODE_BOOL, NODE_NUMBER, NODE_STRING, NODE_MAP, NODE_LIST };
 

@@ -45,8 +45,8 @@ static void weigh(const struct node *node, int depth, struct weight *ret)
 
 static int anchor_add(struct parse *p, const char *name, const struct node *node)
 {
-	if (p->n_anchors == ANCHORS_MAX)
-		return fail(p, "over %d anchors", ANCHORS_MAX);
+	if (p->n_anchors == NODE_ANCHORS_MAX)
+		return fail(p, "over %d anchors", NODE_ANCHORS_MAX);
 	p->anchors = xrealloc_array(p->anchors, p->n_anchors + 1, sizeof(*p->anchors));
 	p->anchors[p->n_anchors++] = (struct anchor){ xstrdup(name), node };
 	return 0;

@@ -8,7 +8,6 @@
 #include "core/node.h"
 
 #define SCALARS_MAX (4 * NODE_TEXT_MAX) /* bytes of all scalars, aliases expanded */
-#define ANCHORS_MAX 1000                /* anchors of one document */
 
 /* A surrogate pair in JSON is 12 characters, libyaml's own escape 10: two of these keep the columns
  * (U+FDD0 is no character; they are taken out again right after the scanner). */

@@ -75,12 +75,14 @@ static int parse_document(struct parse *p, struct documents *docs)
 	struct node *root;
 
 	parse_forget(p);
-	if (docs->n == NODE_DOCUMENTS_MAX)
-		return fail(p, "over %d documents", NODE_DOCUMENTS_MAX);
 	if (parse_next(p) || parse_value(p, 0, &root))
 		return -ERR_BAD_REQUEST;
 	if (root->kind == NODE_NULL) {
 		node_append(p->attic, root);
+	} else if (docs->n == NODE_DOCUMENTS_MAX) {
+		node_append(p->attic, root);
+		return fail_at(p, root->line, root->column, "over %d documents",
+			NODE_DOCUMENTS_MAX);
 	} else {
 		docs->roots = xrealloc_array(docs->roots, docs->n + 1, sizeof(*docs->roots));
 		docs->roots[docs->n++] = root;

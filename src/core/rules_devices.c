@@ -49,6 +49,8 @@ static size_t count_keys(const struct node *element, const char *const *keys,
 /* Whether every field of an element is one that this version has: else the schema spoke already. */
 static bool all_known(const struct node *element, const char *path)
 {
+	if (element->kind != NODE_MAP)
+		return false;
 	for (size_t i = 0; i < element->n_children; i++) {
 		const struct schema_field *field =
 			schema_find(SCOPE_SPEC, path, element->children[i]->key);
@@ -56,7 +58,7 @@ static bool all_known(const struct node *element, const char *path)
 		if (!field || field->treat == TREAT_REFUSED)
 			return false;
 	}
-	return element->kind == NODE_MAP;
+	return true;
 }
 
 /* The name of an element, unless it is no string or was there before, which is reported. */

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #define WORD_MAX  40 /* longer words are not compared */
-#define SHORT_LEN 3  /* words up to this may differ by one letter, others by two */
+#define SHORT_LEN 5  /* words up to this may differ by one letter, others by two */
 
 /* What follows the map's own path in field's path, or NULL when field is elsewhere. */
 static const char *within(const struct schema_field *field, enum schema_scope scope,
