@@ -175,7 +175,7 @@ static bool rule_strategy(const struct view *v, struct plan *plan)
 		return false;
 	switch (intent_of(v)) {
 	case INTENT_CREATE:
-		return plan_step(plan, STEP_CREATE_VMI);
+		return !v->host->hold && plan_step(plan, STEP_CREATE_VMI);
 	case INTENT_DELETE:
 		return plan_step(plan, STEP_DELETE_VMI);
 	case INTENT_DELETE_AND_START:
@@ -272,7 +272,7 @@ static bool rule_read(const struct view *v, struct plan *plan)
 
 static bool rule_schedule(const struct view *v, struct plan *plan)
 {
-	if (!vmi_is_live(v) || v->vmi->meta.deleted || !lane_is_free(v, LANE_MAIN))
+	if (!vmi_is_live(v) || v->vmi->meta.deleted || !lane_is_free(v, LANE_MAIN) || v->host->hold)
 		return false;
 	if (phase_is_unprocessed(v->vmi->phase))
 		return plan_phase(plan, PHASE_SCHEDULING, REASON_UNKNOWN, NULL);

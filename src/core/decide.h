@@ -53,6 +53,7 @@ struct plan {
 struct host_facts {
 	struct now now;
 	bool connected; /* to libvirt */
+	bool hold;      /* no run is begun: which ones are running already is not known yet */
 	bool settled;   /* … long enough that one read of a new run's domain is enough */
 };
 

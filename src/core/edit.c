@@ -52,3 +52,26 @@ void vmi_change_grace(struct machine *m, int64_t grace)
 	m->vmi->typed.grace = grace;
 	m->vmi_changed = true;
 }
+
+static void set_uuid(char **text, const char *path, const char *uuid)
+{
+	struct node *spec = text_tree(*text);
+
+	if (!spec)
+		return;
+	node_set_path(spec, path, node_new(NODE_STRING, uuid));
+	replace_tree(text, spec);
+}
+
+void machine_take_uuid(struct machine *m, const char *uuid)
+{
+	if (m->vm) {
+		set_uuid(&m->vm->spec, "template.spec.domain.firmware.uuid", uuid);
+		m->vm_changed = true;
+	}
+	if (m->vmi) {
+		set_uuid(&m->vmi->spec, "domain.firmware.uuid", uuid);
+		copy_str(m->vmi->typed.uuid, UID_SIZE, uuid);
+		m->vmi_changed = true;
+	}
+}

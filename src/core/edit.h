@@ -15,4 +15,7 @@ void vm_change_strategy(struct machine *m, enum run_strategy strategy);
 /* terminationGracePeriodSeconds of this run only; seconds. */
 void vmi_change_grace(struct machine *m, int64_t grace);
 
+/* The VM's and the run's firmware.uuid: a domain that is taken over keeps its own. */
+void machine_take_uuid(struct machine *m, const char *uuid);
+
 #endif

@@ -268,7 +268,7 @@ static int vmi_fill(struct vmi *vmi, const struct vm *vm, struct err *err)
 	return ret;
 }
 
-static struct vmi *vmi_of_vm(const struct vm *vm, const struct step_env *env, struct err *err)
+struct vmi *vmi_of_vm(const struct vm *vm, const struct step_env *env, struct err *err)
 {
 	struct vmi *vmi = xcalloc(1, sizeof(*vmi));
 

@@ -33,6 +33,10 @@ struct step_env { /* borrowed */
 int step_apply(struct machine *m, const struct plan *plan, const struct step_env *env,
 	struct happening *ret, struct err *err);
 
+/* A run of m's VM, as CREATE_VMI makes it but in phase Pending and not yet in m; NULL with words if the
+ * spec cannot be understood. Owned by the caller. */
+struct vmi *vmi_of_vm(const struct vm *vm, const struct step_env *env, struct err *err);
+
 /* Marks a VMI or VM for deletion; no-op if it is already. */
 void vmi_delete(struct machine *m, struct now now);
 void vm_delete(struct machine *m, struct now now);

@@ -94,6 +94,7 @@ static int load_all(struct agent *agent, struct err *err)
 		ret = store_each(agent->store, &vmis, load_vmi, &l, err);
 	if (ret == 0)
 		ret = origins_load(agent, err);
+	rebuild_load(agent);
 	return ret;
 }
 

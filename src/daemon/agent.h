@@ -20,7 +20,8 @@ struct agent_options { /* borrowed for the agent's life */
 	const char *node_name; /* this host's name: status.nodeName */
 	const char *boot_id; /* the kernel's; another one than stored means: every deadline is over */
 	bool kvm;            /* domains of type kvm, else qemu */
-	bool pvpanic; /* libvirt knows the PCI panic device */
+	bool pvpanic;        /* libvirt knows the PCI panic device */
+	bool rebuilt;        /* the database was lost just now and is empty */
 	void (*entropy)(void *ctx, void *bytes, size_t n); /* UUIDs and jitter */
 	void *entropy_ctx;
 };

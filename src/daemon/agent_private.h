@@ -93,8 +93,11 @@ struct agent {
 	unsigned commit_failures;
 	msec commit_retry_at;
 	struct err commit_err;
-	char *folder_hold; /* owned or NULL: why removals are held */
-	bool has_boot_id;  /* stored */
+	bool rebuilding;      /* the database was lost: runs start only when libvirt was asked */
+	bool rebuild_changed; /* … is to be saved */
+	bool folder_seen;     /* a complete look at the manifests came in */
+	char *folder_hold;    /* owned or NULL: why removals are held */
+	bool has_boot_id;     /* stored */
 };
 
 /* Grows a list of structs by one zeroed element and returns it. */
@@ -153,6 +156,16 @@ void origins_done(struct agent *agent);
 /* folder.c: an object is forgotten; what its file declares meanwhile is created. */
 void folder_forgotten(struct agent *agent, enum object_kind kind, const struct object_meta *meta,
 	struct now now);
+
+/* rebuild.c: a lost database is filled again from manifests and domains. */
+void rebuild_list(struct agent *agent, const struct domain_info *const *sorted, size_t n,
+	struct now now);
+void rebuild_load(struct agent *agent);
+int rebuild_save(struct agent *agent, struct err *err);
+
+/* observe.c: what a list shows of a machine's domain, or NULL. */
+const struct domain_info *list_find(const struct domain_info *const *sorted, size_t n,
+	const struct machine *m);
 
 /* turn.c */
 void agent_mark(struct agent *agent, struct machine *m); /* news: dirty, passes from 0 */

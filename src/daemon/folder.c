@@ -121,7 +121,8 @@ static bool parse_file(struct file *f, const struct folder_doc_file *in)
 	bool other = false;
 
 	if (nodes_parse(in->content, in->len, &docs, &place, &err) < 0)
-		buf_printf(&f->errors, "%s:%d:%d: %s\n", f->name, place.line, place.column, err.msg);
+		buf_printf(&f->errors, "%s:%d:%d: %s\n", f->name, place.line, place.column,
+			err.msg);
 	for (size_t i = 0; i < docs.n; i++) {
 		if (is_configuration(docs.roots[i]))
 			other = true;
@@ -387,6 +388,7 @@ void input_folder(struct agent *agent, const struct input *input, struct now now
 		hold(agent, why);
 		return;
 	}
+	agent->folder_seen |= in->complete;
 	if (in->complete)
 		mark_absent(agent, in);
 	for (size_t i = 0; i < in->n_files; i++)

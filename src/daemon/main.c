@@ -107,7 +107,8 @@ static int open_store(struct program *p, struct err *err)
 		return -(int)err->code;
 	if (store_open_or_rebuild(path, clock_now(), &p->store, &why, err) < 0)
 		return err_wrap(err, "database '%s'", path);
-	if (why.code != ERR_OK)
+	p->options.rebuilt = why.code != ERR_OK;
+	if (p->options.rebuilt)
 		log_text(LOG_LEVEL_ERROR,
 			"the database was not usable (%s): it is kept aside, and an empty one is "
 			"filled from the manifests; running guests are not touched",
@@ -144,6 +145,7 @@ static void fill_options(struct program *p)
 		.boot_id = p->boot_id,
 		.kvm = wants_kvm(p),
 		.pvpanic = virt_has_pvpanic(),
+		.rebuilt = p->options.rebuilt,
 		.entropy = entropy,
 	};
 }

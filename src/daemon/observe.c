@@ -60,29 +60,24 @@ static int compare_info(const void *a, const void *b)
 		(*(const struct domain_info *const *)b)->name);
 }
 
-struct list_index {                       /* the domains of a list, by name */
-	const struct domain_info **infos; /* owned list of borrowed infos */
-	size_t n;
-};
-
-static struct list_index list_index(const struct op_result *result)
+static const struct domain_info **list_sorted(const struct op_result *result)
 {
-	struct list_index index = { xcalloc(MAX(result->n_domains, 1), sizeof(void *)),
-		result->n_domains };
+	const struct domain_info **sorted = xcalloc(MAX(result->n_domains, 1), sizeof(*sorted));
 
-	for (size_t i = 0; i < index.n; i++)
-		index.infos[i] = &result->domains[i];
-	qsort(index.infos, index.n, sizeof(*index.infos), compare_info);
-	return index;
+	for (size_t i = 0; i < result->n_domains; i++)
+		sorted[i] = &result->domains[i];
+	qsort(sorted, result->n_domains, sizeof(*sorted), compare_info);
+	return sorted;
 }
 
-static const struct domain_info *list_find(const struct list_index *index, const struct machine *m)
+const struct domain_info *list_find(const struct domain_info *const *sorted, size_t n,
+	const struct machine *m)
 {
 	autofree char *name = xasprintf("%s_%s", m->ns, m->name);
 	struct domain_info key = { .name = name };
-	const struct domain_info *wanted = &key, **found;
+	const struct domain_info *wanted = &key, *const * found;
 
-	found = bsearch(&wanted, index->infos, index->n, sizeof(*index->infos), compare_info);
+	found = bsearch(&wanted, sorted, n, sizeof(*sorted), compare_info);
 	return found ? *found : NULL;
 }
 
@@ -128,7 +123,7 @@ static msec list_pause(const struct agent *agent)
 		return SECONDS(LIST_SECOND_S);
 	if (agent->lists == 2)
 		return SECONDS(LIST_THIRD_S);
-	return SECONDS(all_agree(agent) ? LIST_SLOW_S : LIST_AGAIN_S);
+	return SECONDS(all_agree(agent) && !agent->rebuilding ? LIST_SLOW_S : LIST_AGAIN_S);
 }
 
 static void list_result(struct agent *agent, const struct op_result *result, struct now now)
@@ -141,15 +136,17 @@ static void list_result(struct agent *agent, const struct op_result *result, str
 		return;
 	}
 
-	struct list_index index = list_index(result);
+	const struct domain_info **sorted = list_sorted(result);
 
 	agent->lists++;
+	if (agent->rebuilding && agent->lists >= READS_TO_AGREE)
+		rebuild_list(agent, sorted, result->n_domains, now);
 	for (size_t i = 0; i < agent->machines.n; i++) {
 		struct machine *m = agent->machines.list[i];
 
-		list_machine(agent, m, list_find(&index, m));
+		list_machine(agent, m, list_find(sorted, result->n_domains, m));
 	}
-	free(index.infos);
+	free(sorted);
 	agent->list_at = now.boot + list_pause(agent);
 }
 

@@ -69,6 +69,7 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 {
 	struct host_facts host = { .now = now,
 		.connected = agent->connected,
+		.hold = agent->rebuilding,
 		.settled = agent->lists > READS_TO_AGREE };
 	struct step_env env = { .now = now, .random = agent_random(agent) };
 	struct happening what;
@@ -86,7 +87,8 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 		step_failed(agent, m, now, &err);
 		return;
 	}
-	agent_note(agent, note_object(m, what.kind), &what);
+	if (what.text[0])
+		agent_note(agent, note_object(m, what.kind), &what);
 	after_step(agent, m, plan.step, now);
 }
 
@@ -219,6 +221,8 @@ static int save_all(struct agent *agent, const struct turn *turn, struct now now
 		ret = origins_save(agent, err);
 	if (ret == 0)
 		ret = notes_save(agent, now, err);
+	if (ret == 0 && agent->rebuild_changed)
+		ret = rebuild_save(agent, err);
 	if (ret == 0 && !agent->has_boot_id)
 		ret = store_put_value(agent->store, "boot_id", agent->options->boot_id, err);
 	return ret;
@@ -269,6 +273,7 @@ static void committed(struct agent *agent, struct turn *turn)
 	agent->uncommitted = false;
 	agent->commit_failures = 0;
 	agent->has_boot_id |= turn->changed;
+	agent->rebuild_changed = false;
 	if (turn->changed)
 		origins_committed(agent);
 	for (size_t i = 0; i < turn->n; i++) {
@@ -318,7 +323,7 @@ static bool turn_changes(const struct agent *agent, const struct turn *turn)
 		if (is_changed(turn->touched[i]))
 			return true;
 	}
-	return agent->origins.changed || has_events(agent);
+	return agent->origins.changed || agent->rebuild_changed || has_events(agent);
 }
 
 bool agent_turn(struct agent *agent, struct now now)

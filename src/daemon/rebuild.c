@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * After the database was lost: the manifests bring the objects back, and a domain that still carries
+ * our metadata says which run it is. Until libvirt has been asked twice nothing is begun, so that no
+ * guest runs a second time, and none is stopped for a disk's sake.
+ */
+#include <string.h>
+
+#include "core/edit.h"
+#include "daemon/agent_private.h"
+
+#define VALUE_NAME "rebuilding"
+
+void rebuild_load(struct agent *agent)
+{
+	autofree char *stored = store_get_value(agent->store, VALUE_NAME);
+
+	agent->rebuilding = agent->options->rebuilt || streq(stored, "1");
+	agent->rebuild_changed = agent->options->rebuilt;
+}
+
+int rebuild_save(struct agent *agent, struct err *err)
+{
+	return store_put_value(agent->store, VALUE_NAME, agent->rebuilding ? "1" : "0", err);
+}
+
+/* The run is as it was when it started; its next read tells how it is now. */
+static void become_running(struct vmi *vmi, struct now now)
+{
+	vmi_set_phase(vmi, PHASE_SCHEDULING, now);
+	vmi_set_phase(vmi, PHASE_SCHEDULED, now);
+	vmi_set_phase(vmi, PHASE_RUNNING, now);
+	vmi->prepared = true;
+}
+
+/* The run that the domain names becomes m's: made of the VM's template, or the bare VMI itself. */
+static int take_over(struct machine *m, const struct domain_info *info, struct now now,
+	struct err *err)
+{
+	struct step_env env = { .now = now };
+
+	copy_str(env.uid, UID_SIZE, info->owner);
+	if (!m->vmi && !(m->vmi = vmi_of_vm(m->vm, &env, err)))
+		return -(int)err->code;
+	copy_str(m->vmi->meta.uid, UID_SIZE, info->owner);
+	machine_take_uuid(m, info->uuid);
+	become_running(m->vmi, now);
+	memset(&m->dom, 0, sizeof(m->dom));
+	return 0;
+}
+
+static bool is_candidate(const struct machine *m, const struct domain_info *info)
+{
+	if (!info || !info->owner[0])
+		return false;
+	return m->vmi ? m->vmi->phase == PHASE_PENDING : m->vm != NULL;
+}
+
+static void rebuild_machine(struct agent *agent, struct machine *m, const struct domain_info *info,
+	struct now now)
+{
+	struct happening what = { .warning = true, .actor.kind = ACTOR_LIBVIRT };
+	struct err err;
+
+	agent_mark(agent, m);
+	if (!is_candidate(m, info))
+		return;
+	if (take_over(m, info, now, &err) < 0)
+		happen(&what, KIND_VM, "AdoptionFailed", "domain '%s': %s", info->name, err.msg);
+	else
+		happen(&what, KIND_VMI, "Adopted",
+			"the database was lost: its domain was found and taken over as it is");
+	agent_note(agent, machine_meta(m, what.kind), &what);
+}
+
+void rebuild_list(struct agent *agent, const struct domain_info *const *sorted, size_t n,
+	struct now now)
+{
+	if (!agent->folder_seen)
+		return; /* the objects are not back yet */
+	for (size_t i = 0; i < agent->machines.n; i++) {
+		struct machine *m = agent->machines.list[i];
+
+		rebuild_machine(agent, m, list_find(sorted, n, m), now);
+	}
+	agent->rebuilding = false;
+	agent->rebuild_changed = true;
+	log_text(LOG_LEVEL_NOTICE, "the lost database is filled again from manifests and domains");
+}
