@@ -212,10 +212,13 @@ static void check_required(struct check *c, const struct node *map, enum schema_
 {
 	for (size_t i = 0; i < schema_n_fields; i++) {
 		const struct schema_field *f = &schema_fields[i];
-		const char *dot = strrchr(f->path, '.');
-		const char *name = dot ? dot + 1 : f->path;
+		const char *dot, *name;
 
-		if (f->required && schema_is_child(f, scope, path) && !node_get(map, name))
+		if (!f->required || !schema_is_child(f, scope, path))
+			continue;
+		dot = strrchr(f->path, '.');
+		name = dot ? dot + 1 : f->path;
+		if (!node_get(map, name))
 			check_add_key(c, map, name, "field '%s' is required", name);
 	}
 }

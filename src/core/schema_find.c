@@ -13,14 +13,9 @@
 #define WORD_MAX  40 /* longer words are not compared */
 #define SHORT_LEN 5  /* words up to this may differ by one letter, others by two */
 
-/* What follows the map's own path in field's path, or NULL when field is elsewhere. */
-static const char *within(const struct schema_field *field, enum schema_scope scope,
-	const char *path)
+/* What follows the map's own path, of length len, in field's; NULL when field is elsewhere. */
+static const char *within(const struct schema_field *field, const char *path, size_t len)
 {
-	size_t len = strlen(path);
-
-	if (field->scope != scope)
-		return NULL;
 	if (!len)
 		return field->path;
 	if (strncmp(field->path, path, len) != 0)
@@ -32,7 +27,7 @@ static const char *within(const struct schema_field *field, enum schema_scope sc
 
 bool schema_is_child(const struct schema_field *field, enum schema_scope scope, const char *path)
 {
-	const char *name = within(field, scope, path);
+	const char *name = field->scope == scope ? within(field, path, strlen(path)) : NULL;
 
 	return name && !strpbrk(name, ".[{");
 }
@@ -40,11 +35,15 @@ bool schema_is_child(const struct schema_field *field, enum schema_scope scope, 
 const struct schema_field *schema_find(enum schema_scope scope, const char *path, const char *key)
 {
 	const struct schema_field *any = NULL;
+	size_t len = strlen(path);
 	bool simple = !strpbrk(key, ".[{"); /* a key "a.b" is not the field a.b */
 
 	for (size_t i = 0; i < schema_n_fields; i++) {
-		const char *name = within(&schema_fields[i], scope, path);
+		const char *name;
 
+		if (schema_fields[i].scope != scope)
+			continue;
+		name = within(&schema_fields[i], path, len);
 		if (!name)
 			continue;
 		if (strcmp(name, "{}") == 0)
@@ -109,11 +108,12 @@ const char *schema_like_key(enum schema_scope scope, const char *path, const cha
 	int least = INT32_MAX;
 
 	for (size_t i = 0; i < schema_n_fields; i++) {
-		const char *name = within(&schema_fields[i], scope, path);
+		const char *name;
 		int d;
 
-		if (!name || !schema_is_child(&schema_fields[i], scope, path))
+		if (!schema_is_child(&schema_fields[i], scope, path))
 			continue;
+		name = within(&schema_fields[i], path, strlen(path));
 		d = unlike(key, strlen(key), name, strlen(name));
 		if (d < least) {
 			least = d;

@@ -174,7 +174,7 @@ static int parse_disk(const struct node *from, struct disk *disk, struct err *er
 	if (cache && !disk_cache_parse(cache, &disk->cache))
 		return err_set(err, ERR_INVALID, "disk '%s': unknown cache '%.64s'", disk->name,
 			cache);
-	disk->readonly = bool_at(target, "readonly", cdrom);
+	disk->readonly = bool_at(target, "readonly", false);
 	disk->serial = copy_at(from, "serial");
 	return unsigned_at(from, "bootOrder", &disk->boot_order, err);
 }
