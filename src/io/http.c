@@ -57,6 +57,9 @@ static void set_options(struct http *http, const struct http_options *options)
 	o->body_max = o->body_max ? o->body_max : HTTP_BODY_MAX;
 }
 
+/* MHD maps pools of more than 32 KiB: only touched pages count, and they go with the connection. */
+_Static_assert(HTTP_HEADERS_MAX > 32 * 1024, "a connection's pool is mapped");
+
 static struct MHD_Daemon *start_daemon(struct http *http)
 {
 	return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE |

@@ -18,7 +18,7 @@
 #define HTTP_PER_UID_MAX     512           /* open connections of one user */
 #define HTTP_ROOT_SLOTS      32            /* of the total, kept for uid 0 */
 #define HTTP_BODY_MAX        (1024 * 1024) /* bytes of a request's body */
-#define HTTP_HEADERS_MAX     (32 * 1024)   /* bytes of a request's line and headers (MHD's pool) */
+#define HTTP_HEADERS_MAX     (36 * 1024)   /* bytes of a request's line and headers (MHD's pool) */
 #define HTTP_IDLE_S          60 /* without a byte moving, unless we are the one to move */
 
 struct http;

@@ -248,7 +248,8 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
 	struct exchange *x = *context;
 
 	(void)mhd;
-	(void)why;
+	if (why != MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		http_kick(http); /* MHD cleans up after a broken connection in its next run */
 	if (!x)
 		return;
 	*context = NULL;

@@ -31,8 +31,10 @@ static ssize_t read_stream(void *cls, uint64_t position, char *to, size_t max)
 	struct http *http = x->http;
 
 	(void)position;
+	/* Not END_WITH_ERROR: MHD would keep the closed connection until it comes up in its sweep of
+	 * time-outs, which ends at the first idle one. So it tries to write the end, and fails. */
 	if (x->departed)
-		return MHD_CONTENT_READER_END_WITH_ERROR;
+		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (!x->out.len && !x->ended)
 		http->handler.fill(http->handler.ctx, x->id);
 	if (x->out.len)

@@ -204,35 +204,60 @@ START_TEST(what_the_log_has_no_more)
 }
 END_TEST
 
+/* Twice as many changes of one object as the log keeps; the agent's commits between wake the watches. */
+static void flood(struct api_fixture *f, enum object_kind kind)
+{
+	struct object_row row = { .kind = kind, .ns = "default", .name = "flood", .uid = "u" };
+	autofree char *filler = xcalloc(1, 1001), *object = NULL;
+	struct err err;
+
+	memset(filler, 'x', 1000);
+	object = xasprintf("{\"apiVersion\":\"v1\",\"kind\":\"%s\",\"metadata\":{\"name\":"
+			   "\"flood\"},\"x\":\"%s\"}",
+		object_kind_name(kind), filler);
+	row.object = object;
+	for (int i = 0; i < 2 * CHANGE_WINDOW / 100; i++) {
+		ck_assert_int_eq(store_begin(f->store, &err), 0);
+		for (int k = 0; k < 100; k++) {
+			row.rv = store_next_rv(f->store);
+			ck_assert_int_eq(store_put(f->store, &row, &err), 0);
+		}
+		ck_assert_int_eq(store_commit(f->store, &err), 0);
+		api_expect(f, "POST /apis/kubevirt.io/v1/namespaces/other/virtualmachines",
+			api_vm("wake", "Halted"), 201, NULL);
+		api_expect(f, "DELETE /apis/kubevirt.io/v1/namespaces/other/virtualmachines/wake",
+			NULL, 200, NULL);
+	}
+}
+
 /* The client does not read while the window passes it by: it is told, and let go. */
 START_TEST(a_reader_that_lags)
 {
 	struct api_fixture f;
 	struct client c;
-	struct object_row row = { .kind = KIND_VM, .ns = "default", .name = "flood", .uid = "u" };
-	autofree char *filler = xcalloc(1, 1001), *object = NULL;
-	struct err err;
 
-	memset(filler, 'x', 1000);
 	api_fixture_start(&f);
 	watch(&c, &f, "");
-	object = xasprintf("{\"apiVersion\":\"kubevirt.io/v1\",\"kind\":\"VirtualMachine\","
-			   "\"metadata\":{\"name\":\"flood\"},\"x\":\"%s\"}",
-		filler);
-	row.object = object;
-	for (int i = 0; i < 2 * CHANGE_WINDOW / 100; i++) {
-		ck_assert_int_eq(store_begin(f.store, &err), 0);
-		for (int k = 0; k < 100; k++) {
-			row.rv = store_next_rv(f.store);
-			ck_assert_int_eq(store_put(f.store, &row, &err), 0);
-		}
-		ck_assert_int_eq(store_commit(f.store, &err), 0);
-		create_vm(&f, "wake"); /* a commit of the agent's wakes the watches */
-		delete_vm(&f, "wake");
-	}
+	flood(&f, KIND_VM);
 	ck_assert(client_sees(&c, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\""));
 	ck_assert(client_sees(&c, "\"reason\":\"Expired\",\"code\":410"));
 	ck_assert(client_ends(&c));
+	client_close(&c);
+	api_fixture_stop(&f);
+}
+END_TEST
+
+/* One that has nothing to tell is not left behind by the changes of others. */
+START_TEST(a_quiet_watch_stays)
+{
+	struct api_fixture f;
+	struct client c;
+
+	api_fixture_start(&f);
+	watch(&c, &f, "");
+	flood(&f, KIND_EVENT);
+	create_vm(&f, "a");
+	expect_next(&c, "ADDED", "a");
 	client_close(&c);
 	api_fixture_stop(&f);
 }
@@ -337,6 +362,7 @@ Suite *test_api_watch_suite(void)
 	tcase_add_test(tc, one_object_by_name);
 	tcase_add_test(tc, what_the_log_has_no_more);
 	tcase_add_test(tc, a_reader_that_lags);
+	tcase_add_test(tc, a_quiet_watch_stays);
 	tcase_add_test(tc, bookmarks);
 	tcase_add_test(tc, ends_when_asked_to);
 	tcase_add_test(tc, clients_that_leave_are_noticed);
