@@ -63,6 +63,7 @@ $B/vmactl: $(CLI) $B/libcore.a
 	$(link) $(CTL_LIBS)
 $B/libagent.a: $(AGENT)
 $B/libcore.a: $(CORE)
+$B/libcli.a: $(filter-out %/main.o,$(CLI))
 $B/%.a:
 	$(call say,AR)
 	$Qrm -f $@ && $(AR) rcs $@ $^
@@ -86,7 +87,7 @@ $B/.libs: tools/deps
 # Tests. A file test/unit/test_X.c or test/io/test_X.c exports Suite *test_X_suite(void); test/sim has a main of its own.
 $B/test/unit: $(call obj,test/unit/test_*.c)
 $B/test/io: $(call obj,test/io/test_*.c)
-$B/test/unit $B/test/io: $B/test/%: $B/obj/gen/%_suites.o $B/obj/test/suites.o $(LIB)
+$B/test/unit $B/test/io: $B/test/%: $B/obj/gen/%_suites.o $B/obj/test/suites.o $B/libcli.a $(LIB)
 	$(link) $(TEST_LIBS)
 $B/test/sim: $(call obj,test/sim/*.c) $(LIB)
 	$(link) $(TEST_LIBS)

@@ -3,9 +3,11 @@
  * The table of commands, and what every one of them needs: a fault with its words, the namespace in
  * force. A command of its own file appears here and nowhere else.
  */
-#include "cli/cli.h"
+#include <errno.h>
+#include <string.h>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 
 const struct command *const commands[] = {
 #define X(name) &command_##name,
@@ -68,4 +70,33 @@ int cli_usage(const struct cli *cli, struct fault *fault, const char *fmt, ...)
 	va_end(ap);
 	return fault_set(fault, EXIT_USAGE, "%s; see 'vmactl %s --help'", words,
 		cli->command->name);
+}
+
+static int run(struct cli *cli, int argc, char *const *argv, struct fault *fault)
+{
+	if (options_parse(argc, argv, &cli->command, &cli->args, fault))
+		return -1;
+	if (cli->args.help || !argc) {
+		help_print(cli->command, stdout);
+		return 0;
+	}
+	if (!cli->command)
+		return fault_set(fault, EXIT_USAGE, "no command; see 'vmactl help'");
+	return cli->command->run(cli, fault);
+}
+
+enum exit_code cli_main(int argc, char *const *argv)
+{
+	struct cli cli = { 0 };
+	struct fault fault = { 0 };
+
+	if (run(&cli, argc, argv, &fault))
+		cli_report(&cli, &fault);
+	fault_done(&fault);
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "error: write standard output: %s\n", strerror(errno));
+		cli.worst = MAX(cli.worst, EXIT_ERROR);
+	}
+	free(cli.args.names);
+	return cli.worst;
 }

@@ -64,6 +64,9 @@ struct command {
 extern const struct command *const commands[];
 const struct command *command_find(const char *name); /* NULL: none */
 
+/* All of vmactl but the program's name: what argv says, its output, its exit code. */
+enum exit_code cli_main(int argc, char *const *argv);
+
 /* Prints a fault of one of several objects and goes on; main() exits with the worst of them. */
 void cli_report(struct cli *cli, struct fault *fault);
 

@@ -45,7 +45,7 @@ static void print_warning(const char *header)
 static void print_warnings(const struct http *h)
 {
 	for (unsigned n = 0;; n++) {
-		autofree char *header = http_header(h, "Warning", n);
+		autofree char *header = http_header_of(h, "Warning", n);
 
 		if (!header)
 			return;

@@ -16,13 +16,13 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "cli/websocket.h"
+#include "cli/wsclient.h"
 
 #define ESCAPE   0x1d /* Ctrl+], which is also Ctrl+5 */
 #define PROTOCOL "plain.kubevirt.io"
 
 struct console {
-	struct websocket *ws;
+	struct wsclient *ws;
 	bool raw; /* the terminal was changed: `saved` is how it was */
 	struct termios saved;
 	int signals;   /* descriptor of the signals that end us */
@@ -88,7 +88,7 @@ static void take_input(struct console *c)
 	if (escape)
 		n = escape - data;
 	if (n)
-		websocket_send(c->ws, data, (size_t)n);
+		wsclient_send(c->ws, data, (size_t)n);
 }
 
 /* Moves what can be moved; false once it is over. */
@@ -101,7 +101,7 @@ static bool move(struct console *c, const struct pollfd *fds)
 		take_input(c);
 	if (fds[2].revents)
 		c->left = true;
-	open = websocket_step(c->ws, &came);
+	open = wsclient_step(c->ws, &came);
 	written = write_all(&came);
 	buf_done(&came);
 	return open && written && !c->left;
@@ -112,16 +112,16 @@ static void relay(struct console *c)
 	struct pollfd fds[3];
 
 	do {
-		bool reads = c->reading && !websocket_is_full(c->ws);
+		bool reads = c->reading && !wsclient_is_full(c->ws);
 		msec left;
 
-		if (!c->reading && websocket_events(c->ws) & POLLOUT)
+		if (!c->reading && wsclient_events(c->ws) & POLLOUT)
 			c->deadline =
 				http_clock() + c->drain; /* it counts from the last byte sent */
 		left = c->deadline == NEVER ? -1 : MAX(c->deadline - http_clock(), (msec)0);
 
-		fds[0] = (struct pollfd){ .fd = websocket_fd(c->ws),
-			.events = websocket_events(c->ws) };
+		fds[0] = (struct pollfd){ .fd = wsclient_fd(c->ws),
+			.events = wsclient_events(c->ws) };
 		fds[1] = (struct pollfd){ .fd = reads ? STDIN_FILENO : -1, .events = POLLIN };
 		fds[2] = (struct pollfd){ .fd = c->signals, .events = POLLIN };
 		if (!left ||
@@ -145,7 +145,7 @@ static int converse(struct cli *cli, struct console *c, const char *name, struct
 			"Connected to the console of %s. Press Enter for a prompt, "
 			"Ctrl+] or Ctrl+5 to leave it.\r\n",
 			name);
-	open = websocket_step(c->ws, &first); /* what came with the handshake waits for no poll */
+	open = wsclient_step(c->ws, &first); /* what came with the handshake waits for no poll */
 	if (write_all(&first) && open)
 		relay(c);
 	buf_done(&first);
@@ -157,11 +157,11 @@ static int converse(struct cli *cli, struct console *c, const char *name, struct
 		fprintf(stderr, "\n");
 	if (c->left)
 		return 0;
-	if (!websocket_was_closed_well(c->ws))
+	if (!wsclient_was_closed_well(c->ws))
 		return fault_set(fault, EXIT_ERROR, "the console was closed: %s",
-			*websocket_reason(c->ws) ? websocket_reason(c->ws) : "the agent ended it");
-	if (*websocket_reason(c->ws))
-		fprintf(stderr, "The console was closed: %s\n", websocket_reason(c->ws));
+			*wsclient_reason(c->ws) ? wsclient_reason(c->ws) : "the agent ended it");
+	if (*wsclient_reason(c->ws))
+		fprintf(stderr, "The console was closed: %s\n", wsclient_reason(c->ws));
 	(void)cli;
 	return 0;
 }
@@ -181,11 +181,11 @@ static int run(struct cli *cli, struct fault *fault)
 		autofree char *path = xasprintf("/apis/subresources.kubevirt.io/v1%s/console",
 			object + strlen(resource_vmi->api));
 
-		ret = websocket_open(cli, path, PROTOCOL, &c.ws, fault);
+		ret = wsclient_open(cli, path, PROTOCOL, &c.ws, fault);
 	}
 	if (!ret)
 		ret = converse(cli, &c, targets.list[0].name, fault);
-	websocket_free(c.ws);
+	wsclient_free(c.ws);
 	targets_done(&targets);
 	return ret;
 }

@@ -182,7 +182,7 @@ static int read_head(struct http *h, msec deadline, struct err *err)
 	return 0;
 }
 
-char *http_header(const struct http *h, const char *name, unsigned n)
+char *http_header_of(const struct http *h, const char *name, unsigned n)
 {
 	size_t len = strlen(name);
 	const char *end;
@@ -199,8 +199,8 @@ char *http_header(const struct http *h, const char *name, unsigned n)
 
 static int find_framing(struct http *h, struct err *err)
 {
-	autofree char *coding = http_header(h, "Transfer-Encoding", 0);
-	autofree char *length = http_header(h, "Content-Length", 0);
+	autofree char *coding = http_header_of(h, "Transfer-Encoding", 0);
+	autofree char *length = http_header_of(h, "Content-Length", 0);
 
 	h->left = 0;
 	h->first_chunk = true;

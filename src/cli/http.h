@@ -51,7 +51,7 @@ int http_request(struct http *h, const struct http_call *call, msec deadline, st
 int http_read(struct http *h, msec deadline, struct buf *to, struct err *err);
 
 /* The n-th header of that name, as an owned string; NULL: there is none. Names in any case. */
-char *http_header(const struct http *h, const char *name, unsigned n);
+char *http_header_of(const struct http *h, const char *name, unsigned n);
 
 /* Reads what the socket has into h->in, waiting for it. Returns 1, 0 at the end, or -code. */
 int http_fill(struct http *h, msec deadline, struct err *err);

@@ -117,28 +117,31 @@ static bool read_escape(struct reader *r, struct buf *out)
 	return found;
 }
 
+/* A run of plain characters, or one escape; false at a character that may not stand there. */
+static bool read_run(struct reader *r, struct buf *out)
+{
+	const char *run = r->at;
+
+	if (*r->at == '\\') {
+		r->at++;
+		return read_escape(r, out);
+	}
+	while (r->at < r->end && !strchr("\"\\", *r->at) && (unsigned char)*r->at >= ' ')
+		r->at++;
+	buf_add(out, run, (size_t)(r->at - run));
+	return r->at > run;
+}
+
 /* After the opening quote; NULL when it does not end well. */
 static char *read_text(struct reader *r)
 {
 	struct buf out = { 0 };
+	bool good = true;
 
 	buf_puts(&out, "");
-	while (r->at < r->end && *r->at != '"') {
-		const char *run = r->at;
-
-		while (r->at < r->end && *r->at != '"' && *r->at != '\\' &&
-			(unsigned char)*r->at >= ' ')
-			r->at++;
-		buf_add(&out, run, (size_t)(r->at - run));
-		if (r->at < r->end && *r->at == '\\') {
-			r->at++;
-			if (!read_escape(r, &out))
-				break;
-		} else if (r->at == run) {
-			break;
-		}
-	}
-	if (r->at < r->end && *r->at == '"') {
+	while (good && r->at < r->end && *r->at != '"')
+		good = read_run(r, &out);
+	if (good && r->at < r->end) {
 		r->at++;
 		return out.data;
 	}

@@ -57,7 +57,7 @@ static char *read_word(const char **at)
 	char *word;
 
 	skip_space(at);
-	len = strcspn(*at, " \t=!,()");
+	len = strspn(*at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./");
 	word = xstrndup(*at, len);
 	*at += len;
 	skip_space(at);

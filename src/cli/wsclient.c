@@ -12,13 +12,13 @@
 #include <sys/socket.h>
 #include <wslay/wslay.h>
 
-#include "cli/websocket.h"
+#include "cli/wsclient.h"
 
 #define MESSAGE_MAX (1024 * 1024)
 #define QUEUED_MAX  65536
 #define KEY_BYTES   16
 
-struct websocket {
+struct wsclient {
 	struct http http;
 	wslay_event_context_ptr events; /* owned */
 	struct buf *to;                 /* borrowed for a step: where messages go */
@@ -30,7 +30,7 @@ struct websocket {
 static ssize_t on_recv(wslay_event_context_ptr events, uint8_t *data, size_t len, int flags,
 	void *user)
 {
-	struct websocket *ws = user;
+	struct wsclient *ws = user;
 	size_t waiting = ws->http.in.len - ws->http.at;
 	ssize_t n;
 
@@ -55,7 +55,7 @@ static ssize_t on_recv(wslay_event_context_ptr events, uint8_t *data, size_t len
 static ssize_t on_send(wslay_event_context_ptr events, const uint8_t *data, size_t len, int flags,
 	void *user)
 {
-	struct websocket *ws = user;
+	struct wsclient *ws = user;
 	ssize_t n;
 
 	(void)flags;
@@ -77,7 +77,7 @@ static int on_mask(wslay_event_context_ptr events, uint8_t *mask, size_t len, vo
 	return getrandom(mask, len, 0) == (ssize_t)len ? 0 : -1;
 }
 
-static void on_close(struct websocket *ws, const struct wslay_event_on_msg_recv_arg *message)
+static void on_close(struct wsclient *ws, const struct wslay_event_on_msg_recv_arg *message)
 {
 	size_t len = message->msg_length > 2 ? message->msg_length - 2 : 0;
 
@@ -86,14 +86,13 @@ static void on_close(struct websocket *ws, const struct wslay_event_on_msg_recv_
 		message->status_code == WSLAY_CODE_GOING_AWAY ||
 		message->status_code == WSLAY_CODE_NO_STATUS_RCVD;
 	if (len)
-		copy_str(ws->reason, MIN(len + 1, sizeof(ws->reason)),
-			(const char *)message->msg + 2);
+		memcpy(ws->reason, message->msg + 2, MIN(len, sizeof(ws->reason) - 1));
 }
 
 static void on_message(wslay_event_context_ptr events,
 	const struct wslay_event_on_msg_recv_arg *message, void *user)
 {
-	struct websocket *ws = user;
+	struct wsclient *ws = user;
 
 	(void)events;
 	if (message->opcode == WSLAY_CONNECTION_CLOSE)
@@ -121,7 +120,7 @@ static void make_key(char ret[25])
 	memcpy(ret + 22, "==", 3);
 }
 
-static int upgrade(struct websocket *ws, const struct cli *cli, const char *path,
+static int upgrade(struct wsclient *ws, const struct cli *cli, const char *path,
 	const char *protocol, struct fault *fault)
 {
 	char key[25];
@@ -141,18 +140,18 @@ static int upgrade(struct websocket *ws, const struct cli *cli, const char *path
 	return ret;
 }
 
-int websocket_open(const struct cli *cli, const char *path, const char *protocol,
-	struct websocket **ret, struct fault *fault)
+int wsclient_open(const struct cli *cli, const char *path, const char *protocol,
+	struct wsclient **ret, struct fault *fault)
 {
 	static const struct wslay_event_callbacks callbacks = { .recv_callback = on_recv,
 		.send_callback = on_send,
 		.genmask_callback = on_mask,
 		.on_msg_recv_callback = on_message };
-	struct websocket *ws = xcalloc(1, sizeof(*ws));
+	struct wsclient *ws = xcalloc(1, sizeof(*ws));
 
 	ws->http.fd = -1;
 	if (upgrade(ws, cli, path, protocol, fault)) {
-		websocket_free(ws);
+		wsclient_free(ws);
 		return -1;
 	}
 	if (wslay_event_context_client_init(&ws->events, &callbacks, ws))
@@ -162,7 +161,7 @@ int websocket_open(const struct cli *cli, const char *path, const char *protocol
 	return 0;
 }
 
-void websocket_free(struct websocket *ws)
+void wsclient_free(struct wsclient *ws)
 {
 	if (ws && ws->events) {
 		wslay_event_queue_close(ws->events, WSLAY_CODE_NORMAL_CLOSURE, NULL, 0);
@@ -174,22 +173,22 @@ void websocket_free(struct websocket *ws)
 	free(ws);
 }
 
-int websocket_fd(const struct websocket *ws)
+int wsclient_fd(const struct wsclient *ws)
 {
 	return ws->http.fd;
 }
 
-short websocket_events(const struct websocket *ws)
+short wsclient_events(const struct wsclient *ws)
 {
 	return (short)(POLLIN | (wslay_event_want_write(ws->events) ? POLLOUT : 0));
 }
 
-bool websocket_is_full(const struct websocket *ws)
+bool wsclient_is_full(const struct wsclient *ws)
 {
 	return wslay_event_get_queued_msg_length(ws->events) > QUEUED_MAX;
 }
 
-void websocket_send(struct websocket *ws, const void *data, size_t len)
+void wsclient_send(struct wsclient *ws, const void *data, size_t len)
 {
 	struct wslay_event_msg message = { .opcode = WSLAY_BINARY_FRAME,
 		.msg = data,
@@ -199,7 +198,7 @@ void websocket_send(struct websocket *ws, const void *data, size_t len)
 		ws->ended = true;
 }
 
-int websocket_step(struct websocket *ws, struct buf *to)
+int wsclient_step(struct wsclient *ws, struct buf *to)
 {
 	ws->to = to;
 	if (wslay_event_recv(ws->events) || wslay_event_send(ws->events) ||
@@ -209,12 +208,12 @@ int websocket_step(struct websocket *ws, struct buf *to)
 	return !ws->ended;
 }
 
-const char *websocket_reason(const struct websocket *ws)
+const char *wsclient_reason(const struct wsclient *ws)
 {
 	return ws->reason;
 }
 
-bool websocket_was_closed_well(const struct websocket *ws)
+bool wsclient_was_closed_well(const struct wsclient *ws)
 {
 	return ws->well;
 }
