@@ -35,8 +35,13 @@ static bool has_to_end(virDomainPtr dom, const struct op *op, struct err *err)
 /* The decision to kill has been made, so without VIR_DOMAIN_DESTROY_GRACEFUL, which may refuse. */
 static void destroy(virDomainPtr dom, struct err *err)
 {
-	if (virDomainDestroyFlags(dom, 0) < 0 && virDomainIsActive(dom) == 1)
-		virt_error(err, "destroy domain '%s'", virDomainGetName(dom));
+	const char *name = virDomainGetName(dom);
+
+	if (!virDomainDestroyFlags(dom, 0))
+		return;
+	virt_error(err, "destroy domain '%s'", name);
+	if (virDomainIsActive(dom) == 0)
+		*err = (struct err){ 0 }; /* it ended by itself */
 }
 
 void virt_do_destroy(virConnectPtr conn, const struct op *op, struct op_result *result)
@@ -55,12 +60,14 @@ void virt_do_destroy(virConnectPtr conn, const struct op *op, struct op_result *
 /* The power button, never the agent: that is another op, for a hung one blocks (semantics §7.2). */
 static void press_button(virDomainPtr dom, struct err *err)
 {
+	const char *name = virDomainGetName(dom);
+
 	if (!virDomainShutdownFlags(dom, VIR_DOMAIN_SHUTDOWN_ACPI_POWER_BTN))
 		return;
 	/* The test driver has one way to shut down, and takes no flags. */
 	if (virt_error_last() == VIR_ERR_INVALID_ARG && !virDomainShutdown(dom))
 		return;
-	virt_error(err, "shut down domain '%s'", virDomainGetName(dom));
+	virt_error(err, "shut down domain '%s'", name);
 }
 
 void virt_do_shutdown(virConnectPtr conn, const struct op *op, struct op_result *result)

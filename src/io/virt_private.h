@@ -10,8 +10,10 @@
 #include <libvirt/virterror.h>
 #include <pthread.h>
 
-/* ---- virt_error.c: any thread, about the last libvirt error of that thread ----------------------- */
+/* ---- virt_error.c: any thread ---------------------------------------------------------------------- */
 
+/* Of the last libvirt error of this thread. Every other call of libvirt, even for a domain's name, takes
+ * it away: so names are fetched before the call that may fail. */
 int virt_error_last(void); /* VIR_ERR_… */
 
 /* Puts libvirt's own words (their first line) behind ours; the code is derived from libvirt's. */

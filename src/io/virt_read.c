@@ -131,12 +131,13 @@ static bool is_active(virDomainPtr dom)
 enum found virt_owner(virDomainPtr dom, char ret_owner[UID_SIZE], struct err *err)
 {
 	unsigned flags = is_active(dom) ? VIR_DOMAIN_AFFECT_LIVE : VIR_DOMAIN_AFFECT_CONFIG;
+	const char *name = virDomainGetName(dom);
 	char *element =
 		virDomainGetMetadata(dom, VIR_DOMAIN_METADATA_ELEMENT, DOMAIN_METADATA_URI, flags);
 
 	ret_owner[0] = '\0';
 	if (!element && virt_error_last() != VIR_ERR_NO_DOMAIN_METADATA)
-		return failed(err, "read the metadata of domain", virDomainGetName(dom));
+		return failed(err, "read the metadata of domain", name);
 	if (element)
 		domain_metadata_parse(element, ret_owner, NULL);
 	free(element);

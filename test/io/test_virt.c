@@ -106,6 +106,8 @@ START_TEST(shutdown_of_it)
 	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
 	ck_assert_msg(!fixture_op(f, OP_SHUTDOWN, VMI_A), "%s", f->result.err.msg);
 	ck_assert_int_eq(read_it()->reason, REASON_SHUTDOWN);
+	ck_assert_int_eq(fixture_op(f, OP_SHUTDOWN, VMI_A), ERR_HYPERVISOR);
+	ck_assert_ptr_nonnull(strstr(f->result.err.msg, "not running")); /* libvirt's words */
 }
 END_TEST
 
