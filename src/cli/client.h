@@ -33,9 +33,10 @@ int client_fault(struct fault *fault, const struct err *err);
 struct follow {
 	const struct cli *cli;
 	const struct resource *resource;
-	const char *ns;   /* NULL: all */
-	const char *name; /* NULL: all; else only this object is shown to the callbacks */
-	msec deadline;    /* http_clock(); NEVER */
+	const char *ns;     /* NULL: all */
+	const char *name;   /* NULL: all; else only this object is shown to the callbacks */
+	const char *labels; /* a selector, or NULL */
+	msec deadline;      /* http_clock(); NEVER */
 	void *ctx;
 	/* The whole collection; items are the list's children. */
 	int (*listed)(void *ctx, const struct node *items, struct fault *fault);

@@ -7,7 +7,6 @@
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/options.h"
-#include "cli/select.h"
 
 struct victim {
 	const struct resource *resource;
@@ -105,29 +104,23 @@ static int delete_next(struct deletion *d, const struct victim *victim, struct f
 
 static int delete_matching(struct deletion *d, const struct resource *resource, struct fault *fault)
 {
-	const char *ns = cli_namespace(d->cli);
-	autofree char *path = resource_path(resource, ns, NULL);
+	const struct args *args = &d->cli->args;
+	struct narrowing narrowing = { .labels = args->selector };
+	autofree char *path = resource_query(resource, cli_namespace(d->cli), &narrowing);
 	struct node *answer = NULL, *items;
-	struct selector *selector = NULL;
-	struct err err = { 0 };
 	int ret = 0;
 
-	if (!d->cli->args.all && !d->cli->args.selector)
+	if (!args->all && !args->selector)
 		return cli_usage(d->cli, fault, "which? Give names, -l SELECTOR or --all");
-	if (d->cli->args.selector && selector_parse(d->cli->args.selector, &selector, &err))
-		return fault_set(fault, EXIT_USAGE, "%s", err.msg);
 	ret = client_get(d->cli, path, &answer, fault);
 	items = node_get(answer, "items");
 	for (size_t i = 0; !ret && items && i < items->n_children; i++) {
-		const struct node *item = items->children[i];
 		struct victim victim = { .resource = resource,
-			.ns = (char *)node_text(item, "metadata.namespace"),
-			.name = (char *)node_text(item, "metadata.name") };
+			.ns = (char *)node_text(items->children[i], "metadata.namespace"),
+			.name = (char *)node_text(items->children[i], "metadata.name") };
 
-		if (selector_matches(selector, item))
-			ret = delete_next(d, &victim, fault);
+		ret = delete_next(d, &victim, fault);
 	}
-	selector_free(selector);
 	node_free(answer);
 	return ret;
 }

@@ -7,12 +7,10 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/print.h"
-#include "cli/select.h"
 
 struct get {
 	struct cli *cli;
 	struct printer printer;
-	struct selector *selector;   /* owned; NULL: everything */
 	struct jsonpath *sort_by;    /* owned; NULL: as the agent lists them */
 	const struct target *target; /* the one in work */
 	struct node *found; /* owned list of what all targets gave; for json, yaml, jsonpath */
@@ -35,8 +33,6 @@ static void show(struct get *g, struct node *items)
 	if (g->sort_by)
 		jsonpath_sort(g->sort_by, items);
 	for (size_t i = 0; i < items->n_children; i++) {
-		if (!selector_matches(g->selector, items->children[i]))
-			continue;
 		g->any = true;
 		if (wants_list(g)) {
 			node_append(g->found, node_copy(items->children[i]));
@@ -53,7 +49,9 @@ static void show(struct get *g, struct node *items)
 
 static int get_all(struct get *g, struct fault *fault)
 {
-	autofree char *path = resource_path(g->target->resource, cli_namespace(g->cli), NULL);
+	struct narrowing narrowing = { .labels = g->cli->args.selector };
+	autofree char *path =
+		resource_query(g->target->resource, cli_namespace(g->cli), &narrowing);
 	struct node *answer = NULL, *items;
 	int ret = client_get(g->cli, path, &answer, fault);
 
@@ -146,8 +144,7 @@ static int show_listed(void *ctx, const struct node *items, struct fault *fault)
 		return fault_set(fault, EXIT_ERROR, "%s \"%s\" not found",
 			g->target->resource->plural, g->target->name);
 	for (size_t i = 0; i < items->n_children; i++)
-		if ((g->any || !g->cli->args.watch_only) &&
-			selector_matches(g->selector, items->children[i]))
+		if ((g->any || !g->cli->args.watch_only))
 			printer_add(&g->printer, g->target->resource, items->children[i]);
 	g->any = true;
 	printer_flush(&g->printer);
@@ -160,8 +157,6 @@ static int show_changed(void *ctx, const char *type, const struct node *object, 
 
 	(void)type;
 	(void)fault;
-	if (!selector_matches(g->selector, object))
-		return 0;
 	printer_add(&g->printer, g->target->resource, object);
 	printer_flush(&g->printer);
 	return 0;
@@ -173,6 +168,7 @@ static int get_follow(struct get *g, const struct targets *targets, struct fault
 		.resource = targets->list[0].resource,
 		.ns = cli_namespace(g->cli),
 		.name = targets->list[0].name,
+		.labels = g->cli->args.selector,
 		.deadline = NEVER,
 		.ctx = g,
 		.listed = show_listed,
@@ -191,8 +187,6 @@ static int prepare(struct get *g, struct fault *fault)
 	if (printer_init(&g->printer, g->cli, fault))
 		return -1;
 	if (g->cli->args.sort_by && jsonpath_parse_path(g->cli->args.sort_by, &g->sort_by, &err))
-		return fault_set(fault, EXIT_USAGE, "%s", err.msg);
-	if (g->cli->args.selector && selector_parse(g->cli->args.selector, &g->selector, &err))
 		return fault_set(fault, EXIT_USAGE, "%s", err.msg);
 	return 0;
 }
@@ -214,7 +208,6 @@ static int run(struct cli *cli, struct fault *fault)
 	targets_done(&targets);
 	printer_done(&g.printer);
 	jsonpath_free(g.sort_by);
-	selector_free(g.selector);
 	node_free(g.found);
 	return ret;
 }

@@ -33,7 +33,9 @@ static int run(struct cli *cli, struct fault *fault)
 	if (cli->args.output)
 		return print_objects(cli, agent, fault);
 	printf("Client Version: %s\n", VMAGENT_VERSION);
-	version = node_text(agent, "gitVersion");
+	version = node_text(agent, "vmagentVersion");
+	if (!version)
+		version = node_text(agent, "gitVersion");
 	if (version)
 		printf("Agent Version: %s\n", version);
 	node_free(agent);

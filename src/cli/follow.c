@@ -41,18 +41,12 @@ static int show_list(const struct follow *f, const struct node *list, struct fau
 	return ret;
 }
 
-static char *selector(const struct follow *f)
-{
-	return f->name ? xasprintf("fieldSelector=metadata.name%%3D%s", f->name) : xstrdup("");
-}
-
 static int list(const struct follow *f, struct cursor *cursor, struct fault *fault)
 {
-	autofree char *path = resource_path(f->resource, f->ns, NULL);
-	autofree char *fields = selector(f);
-	autofree char *full = xasprintf("%s%s%s", path, *fields ? "?" : "", fields);
+	struct narrowing narrowing = { .name = f->name, .labels = f->labels };
+	autofree char *path = resource_query(f->resource, f->ns, &narrowing);
 	struct node *answer = NULL;
-	int ret = client_get(f->cli, full, &answer, fault);
+	int ret = client_get(f->cli, path, &answer, fault);
 
 	if (!ret) {
 		const char *rv = node_text(answer, "metadata.resourceVersion");
@@ -151,11 +145,9 @@ static void pause_ms(msec ms)
 
 static int watch(const struct follow *f, struct cursor *cursor, struct fault *fault)
 {
-	autofree char *path = resource_path(f->resource, f->ns, NULL);
-	autofree char *fields = selector(f);
-	autofree char *line =
-		xasprintf("GET %s?watch=true&allowWatchBookmarks=true&resourceVersion=%s%s%s", path,
-			cursor->rv, *fields ? "&" : "", fields);
+	struct narrowing narrowing = { .name = f->name, .labels = f->labels, .watch = cursor->rv };
+	autofree char *path = resource_query(f->resource, f->ns, &narrowing);
+	autofree char *line = xasprintf("GET %s", path);
 	struct http h = { .fd = -1 };
 	msec begun = http_clock();
 	int ret = client_open(f->cli, &(struct http_call){ .line = line }, &h, fault);

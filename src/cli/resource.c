@@ -214,3 +214,31 @@ char *resource_path(const struct resource *resource, const char *ns, const char 
 	}
 	return out.data;
 }
+
+static void add_parameter(struct buf *out, const char *name, const char *value)
+{
+	buf_printf(out, "%s%s=", strchr(out->data, '?') ? "&" : "?", name);
+	add_encoded(out, value);
+}
+
+char *resource_query(const struct resource *resource, const char *ns,
+	const struct narrowing *narrowing)
+{
+	autofree char *path = resource_path(resource, ns, NULL);
+	autofree char *field = NULL;
+	struct buf out = { 0 };
+
+	buf_puts(&out, path);
+	if (narrowing->name) {
+		field = xasprintf("metadata.name=%s", narrowing->name);
+		add_parameter(&out, "fieldSelector", field);
+	}
+	if (narrowing->labels)
+		add_parameter(&out, "labelSelector", narrowing->labels);
+	if (narrowing->watch) {
+		add_parameter(&out, "watch", "true");
+		add_parameter(&out, "allowWatchBookmarks", "true");
+		add_parameter(&out, "resourceVersion", narrowing->watch);
+	}
+	return out.data;
+}

@@ -51,6 +51,16 @@ int targets_of(const struct cli *cli, const struct resource *resource, struct ta
 /* The path of a collection (name NULL) or an object; ns NULL: of all namespaces. Owned. */
 char *resource_path(const struct resource *resource, const char *ns, const char *name);
 
+struct narrowing { /* borrowed; each NULL: no such bound */
+	const char *name;
+	const char *labels; /* a selector */
+	const char *watch;  /* the resourceVersion to watch from */
+};
+
+/* A collection's path with the query that says so. Owned. */
+char *resource_query(const struct resource *resource, const char *ns,
+	const struct narrowing *narrowing);
+
 extern const struct resource *const resource_vm, *const resource_vmi, *const resource_event;
 
 #endif

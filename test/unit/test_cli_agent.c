@@ -31,9 +31,9 @@ Suite *test_cli_agent_suite(void);
 	"{\"kind\":\"VirtualMachineInstance\",\"metadata\":{\"name\":\"web\",\"namespace\":\"default\"," \
 	"\"resourceVersion\":\"" rv "\",\"uid\":\"u-1\"},\"status\":{\"phase\":\"" phase "\"}}"
 #define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
-#define WATCH(kind, rv)                                                        \
-	"GET " kind "?watch=true&allowWatchBookmarks=true&resourceVersion=" rv \
-	"&fieldSelector=metadata.name%3Dweb "
+#define WATCH(kind, rv)                                                                      \
+	"GET " kind "?fieldSelector=metadata.name%3Dweb&watch=true&allowWatchBookmarks=true" \
+	"&resourceVersion=" rv " "
 #define LISTED(kind) "GET " kind "?fieldSelector=metadata.name%3Dweb "
 #define MANIFEST                                                                                          \
 	"{\"apiVersion\":\"kubevirt.io/v1\",\"kind\":\"VirtualMachine\",\"metadata\":{\"name\":\"web\"}," \
@@ -189,6 +189,9 @@ static const struct scene scenes[] = {
 	{ "get vmi", NULL, { { "GET " VMIS " ", LIST(VMI("5", "Running")) } }, EXIT_DONE,
 	  "NAME   AGE         PHASE     IP    NODENAME   READY\n"
 	  "web    <unknown>   Running                    \n", "" },
+	{ "get vm -l a=b,c!=d", NULL, { { "GET " VMS "?labelSelector=a%3Db%2Cc%21%3Dd ", LIST("") } }, EXIT_DONE, "", "No resources" },
+	{ "delete vm -l a=b --wait=false", NULL, { { "GET " VMS "?labelSelector=a%3Db ", LIST("{\"metadata\":{\"name\":\"db\",\"namespace\":\"default\"}}") },
+	  { "DELETE " VMS "/db ", OK("{}") } }, EXIT_DONE, "virtualmachine.kubevirt.io \"db\" deleted\n", "" },
 	{ "get vm web -n lab", NULL,
 	  { { "GET /apis/kubevirt.io/v1/namespaces/lab/virtualmachines/web ",
 	      REFUSED("404", "NotFound", "virtualmachines.kubevirt.io \\\"web\\\" not found") } }, EXIT_ERROR,
@@ -285,7 +288,7 @@ static const struct scene scenes[] = {
 	  { WATCH(VMIS, "7"), OK(EVENT("DELETED", "{\"metadata\":{\"name\":\"db\"}}") EVENT("DELETED", VMI("9", "Failed"))) } }, EXIT_DONE,
 	  "virtualmachineinstance.kubevirt.io/web condition met\n", "" },
 	{ "wait vmi/db --for=create --timeout=200ms", NULL, { { "GET " VMIS "?fieldSelector=metadata.name%3Ddb ", LIST(VMI("5", "Running")) },
-	  { "GET " VMIS "?watch=true", OK(EVENT("MODIFIED", VMI("9", "Failed"))) } }, EXIT_TIMEOUT,
+	  { "GET " VMIS "?fieldSelector=metadata.name%3Ddb&watch=true", OK(EVENT("MODIFIED", VMI("9", "Failed"))) } }, EXIT_TIMEOUT,
 	  "", "error: timed out waiting for the condition on virtualmachineinstances/db\n" },
 	{ "wait vmi/web --for=delete", NULL, { { LISTED(VMIS), LIST("") } }, EXIT_DONE, "virtualmachineinstance.kubevirt.io/web condition met\n", "" },
 	{ "wait vmi/web --for=condition=Ready", NULL, { { LISTED(VMIS), LIST("") }, { "GET " VMS "/web ", REFUSED("404", "NotFound", "no") } }, EXIT_ERROR,

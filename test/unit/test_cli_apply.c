@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The three-way merge of apply, and label selectors: cases from kubectl's documentation and from its rules. */
+/* The three-way merge of apply: cases from kubectl's documentation and from its rules. */
 #include <check.h>
 #include <string.h>
 
 #include "cli/json.h"
 #include "cli/merge_apply.h"
-#include "cli/select.h"
 
 Suite *test_cli_apply_suite(void);
 
@@ -40,22 +39,6 @@ static const struct {
 	{ "{}", "{\"a\":null}", "{\"a\":1,\"b\":1}", "{\"b\":1}" },
 	{ "{}", "{\"f\":{\"a\":null,\"b\":1}}", "{}", "{\"f\":{\"b\":1}}" },
 };
-
-static const struct {
-	const char *selector;
-	bool web, bare; /* whether it takes an object with app=web,tier=front; one without labels */
-} selectors[] = {
-	{ "", true, true }, { "app", true, false }, { "app=web", true, false }, { "app==web", true, false },
-	{ "app = web , tier = front", true, false }, { "app=db", false, false }, { "app!=db", true, true },
-	{ "app!=web", false, true }, { "!app", false, true }, { "!nope", true, true },
-	{ "app in (db, web)", true, false }, { "app in (db)", false, false },
-	{ "app notin (db)", true, true }, { "app notin (db,web)", false, true },
-	{ "app=web,tier=back", false, false }, { "app=web,tier", true, false }, { "inner", false, false },
-};
-
-static const char *const bad_selectors[] = {
-	"=", "=web", "app=web tier=x", "app in", "app in (a", "app in a)", "!", "app=web,,tier", "app>1",
-};
 /* clang-format on */
 
 static struct node *tree(const char *text)
@@ -82,43 +65,12 @@ START_TEST(apply_merges)
 }
 END_TEST
 
-START_TEST(a_selector_takes)
-{
-	struct node *web = tree("{\"metadata\":{\"labels\":{\"app\":\"web\",\"tier\":\"front\"}}}");
-	struct node *bare = tree("{\"metadata\":{}}");
-	struct selector *selector = NULL;
-	struct err err = { 0 };
-
-	ck_assert_msg(!selector_parse(selectors[_i].selector, &selector, &err), "%s", err.msg);
-	ck_assert_msg(selector_matches(selector, web) == selectors[_i].web, "%s",
-		selectors[_i].selector);
-	ck_assert_msg(selector_matches(selector, bare) == selectors[_i].bare, "%s",
-		selectors[_i].selector);
-	selector_free(selector);
-	node_free(web);
-	node_free(bare);
-}
-END_TEST
-
-START_TEST(a_bad_selector_is_refused)
-{
-	struct selector *selector = NULL;
-	struct err err = { 0 };
-
-	ck_assert_msg(selector_parse(bad_selectors[_i], &selector, &err) == -ERR_BAD_REQUEST, "%s",
-		bad_selectors[_i]);
-	ck_assert_ptr_null(selector);
-}
-END_TEST
-
 Suite *test_cli_apply_suite(void)
 {
 	Suite *s = suite_create("cli apply");
 	TCase *t = tcase_create("rules");
 
 	tcase_add_loop_test(t, apply_merges, 0, ARRAY_SIZE(merges));
-	tcase_add_loop_test(t, a_selector_takes, 0, ARRAY_SIZE(selectors));
-	tcase_add_loop_test(t, a_bad_selector_is_refused, 0, ARRAY_SIZE(bad_selectors));
 	suite_add_tcase(s, t);
 	return s;
 }
