@@ -55,8 +55,8 @@ int manifest_check(const struct node *doc, const struct policy *policy, struct m
 
 /*
  * Fills the defaults of semantics §9.5 that are written into the object at creation. VM: machine
- * type, and uuid as firmware.uuid and as source of firmware.serial if absent. root is a whole
- * object (with metadata and spec).
+ * type, and uuid as firmware.uuid and firmware.serial where these are absent. Bare VMI: machine type,
+ * firmware.uuid, and all of vmi_spec_default(). root is a whole object (with metadata and spec).
  */
 void manifest_default(enum object_kind kind, struct node *root, const char *uuid);
 
