@@ -98,7 +98,7 @@ static int refusal(int status, const struct buf *body, struct fault *fault)
 	return -1;
 }
 
-int client_open(const struct cli *cli, const struct http_call *call, struct http *h,
+int client_begin(const struct cli *cli, const struct http_call *call, struct http *h,
 	struct fault *fault)
 {
 	msec deadline = patience(cli);
@@ -139,7 +139,7 @@ int client_call(const struct cli *cli, const char *line, const char *body, struc
 		.body = body };
 	struct http h = { .fd = -1 };
 	struct buf answer = { 0 };
-	int ret = client_open(cli, &call, &h, fault);
+	int ret = client_begin(cli, &call, &h, fault);
 
 	if (!ret)
 		ret = read_all(&h, patience(cli), &answer, fault);

@@ -19,7 +19,7 @@ int client_get(const struct cli *cli, const char *path, struct node **ret_answer
 
 /* Opens a connection and sends a request whose answer the caller reads itself: a watch, a websocket.
  * A refusal is a fault. The caller closes *h in any case. */
-int client_open(const struct cli *cli, const struct http_call *call, struct http *h,
+int client_begin(const struct cli *cli, const struct http_call *call, struct http *h,
 	struct fault *fault);
 
 /* Turns an error of the connection into a fault. */

@@ -181,7 +181,7 @@ static int run(struct cli *cli, struct fault *fault)
 		autofree char *path = xasprintf("/apis/subresources.kubevirt.io/v1%s/console",
 			object + strlen(resource_vmi->api));
 
-		ret = wsclient_open(cli, path, PROTOCOL, &c.ws, fault);
+		ret = wsclient_begin(cli, path, PROTOCOL, &c.ws, fault);
 	}
 	if (!ret)
 		ret = converse(cli, &c, targets.list[0].name, fault);

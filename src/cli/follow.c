@@ -150,7 +150,7 @@ static int watch(const struct follow *f, struct cursor *cursor, struct fault *fa
 	autofree char *line = xasprintf("GET %s", path);
 	struct http h = { .fd = -1 };
 	msec begun = http_clock();
-	int ret = client_open(f->cli, &(struct http_call){ .line = line }, &h, fault);
+	int ret = client_begin(f->cli, &(struct http_call){ .line = line }, &h, fault);
 
 	if (ret && fault->status == 410)
 		fault->expired = true;

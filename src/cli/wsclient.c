@@ -133,14 +133,14 @@ static int upgrade(struct wsclient *ws, const struct cli *cli, const char *path,
 		xasprintf("Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
 			  "Sec-WebSocket-Key: %s\r\nSec-WebSocket-Protocol: %s\r\n",
 			key, protocol);
-	ret = client_open(cli, &(struct http_call){ .line = line, .headers = headers }, &ws->http,
+	ret = client_begin(cli, &(struct http_call){ .line = line, .headers = headers }, &ws->http,
 		fault);
 	if (!ret && ws->http.status != 101)
 		return fault_set(fault, EXIT_ERROR, "the agent does not open a websocket there");
 	return ret;
 }
 
-int wsclient_open(const struct cli *cli, const char *path, const char *protocol,
+int wsclient_begin(const struct cli *cli, const char *path, const char *protocol,
 	struct wsclient **ret, struct fault *fault)
 {
 	static const struct wslay_event_callbacks callbacks = { .recv_callback = on_recv,

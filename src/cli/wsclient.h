@@ -8,7 +8,7 @@
 struct wsclient;
 
 /* Asks for the path to become a websocket of that subprotocol. */
-int wsclient_open(const struct cli *cli, const char *path, const char *protocol,
+int wsclient_begin(const struct cli *cli, const char *path, const char *protocol,
 	struct wsclient **ret, struct fault *fault);
 void wsclient_free(struct wsclient *ws); /* says goodbye first, if it can; NULL is fine */
 
