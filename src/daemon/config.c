@@ -38,7 +38,42 @@ static const char *const emulations[] = {
 };
 /* clang-format on */
 
-#define DEFAULT_ROOT "/var/lib/vmagent/disks"
+/* Where manifests may point at files; a missing list is <state>/FOLDER. */
+struct root_list {
+	const char *name; /* spec.NAME */
+	const char *folder;
+	size_t offset;
+};
+
+#define ROOTS(name, folder, member)                           \
+	{                                                     \
+		name, folder, offsetof(struct config, member) \
+	}
+
+static const struct root_list root_lists[] = {
+	ROOTS("hostDiskRoots", "disks", host_disk_roots),
+	ROOTS("imageRoots", "images", image_roots),
+};
+
+static char **roots_at(struct config *config, const struct root_list *list)
+{
+	return (char **)((char *)config + list->offset);
+}
+
+static const struct root_list *roots_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(root_lists); i++) {
+		if (streq(root_lists[i].name, name))
+			return &root_lists[i];
+	}
+	return NULL;
+}
+
+static void roots_done(char **roots)
+{
+	for (; *roots; roots++)
+		free(take(roots));
+}
 
 const char *config_usage(void)
 {
@@ -79,20 +114,17 @@ static int refuse(const char *path, const struct node *at, struct err *err, cons
 		expected);
 }
 
-static int read_roots(struct config *config, const char *path, const struct node *list,
-	struct err *err)
+static int read_roots(char **roots, const char *path, const struct node *list, struct err *err)
 {
-	if (list->kind != NODE_LIST || list->n_children > CONFIG_ROOTS_MAX)
-		return refuse(path, list, err,
-			"hostDiskRoots: expected a list of at most 64 folders");
-	for (size_t i = 0; config->host_disk_roots[i]; i++)
-		free(take(&config->host_disk_roots[i]));
+	if (list->kind != NODE_LIST || !list->n_children || list->n_children > CONFIG_ROOTS_MAX)
+		return refuse(path, list, err, "expected a list of 1 to 64 folders");
+	roots_done(roots);
 	for (size_t i = 0; i < list->n_children; i++) {
 		const struct node *root = list->children[i];
 
 		if (root->kind != NODE_STRING || root->text[0] != '/')
-			return refuse(path, root, err, "hostDiskRoots: expected an absolute path");
-		config->host_disk_roots[i] = xstrdup(root->text);
+			return refuse(path, root, err, "expected an absolute path");
+		roots[i] = xstrdup(root->text);
 	}
 	return 0;
 }
@@ -113,10 +145,11 @@ static int read_field(struct config *config, const char *path, const struct node
 	struct err *err)
 {
 	const struct setting *setting = setting_find(field->key);
+	const struct root_list *roots = roots_find(field->key);
 	char words[200];
 
-	if (streq(field->key, "hostDiskRoots"))
-		return read_roots(config, path, field, err);
+	if (roots)
+		return read_roots(roots_at(config, roots), path, field, err);
 	if (streq(field->key, "emulation"))
 		return read_emulation(config, path, field, err);
 	snprintf(words, sizeof(words), "spec.%.100s: %s", field->key,
@@ -229,7 +262,16 @@ static void set_defaults(struct config *config)
 	memset(config, 0, sizeof(*config));
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
 		*setting_at(config, &settings[i]) = xstrdup(settings[i].value);
-	config->host_disk_roots[0] = xstrdup(DEFAULT_ROOT);
+}
+
+static void default_roots(struct config *config)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(root_lists); i++) {
+		char **roots = roots_at(config, &root_lists[i]);
+
+		if (!roots[0])
+			roots[0] = xasprintf("%s/%s", config->state, root_lists[i].folder);
+	}
 }
 
 int config_load(int argc, char **argv, struct config *ret_config, enum config_action *ret_action,
@@ -249,6 +291,7 @@ int config_load(int argc, char **argv, struct config *ret_config, enum config_ac
 		if (args.values[i])
 			replace_str(setting_at(ret_config, &settings[i]), args.values[i]);
 	}
+	default_roots(ret_config);
 	return ret;
 }
 
@@ -256,6 +299,6 @@ void config_done(struct config *config)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
 		free(take(setting_at(config, &settings[i])));
-	for (size_t i = 0; config->host_disk_roots[i]; i++)
-		free(take(&config->host_disk_roots[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(root_lists); i++)
+		roots_done(roots_at(config, &root_lists[i]));
 }

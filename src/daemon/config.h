@@ -20,8 +20,9 @@ struct config {
 	char *state;
 	char *socket;
 	char *libvirt;
-	char *host_disk_roots[CONFIG_ROOTS_MAX + 1]; /* NULL-terminated */
-	enum emulation emulation;                    /* auto: KVM where it truly works */
+	char *host_disk_roots[CONFIG_ROOTS_MAX + 1]; /* NULL-terminated; default: <state>/disks */
+	char *image_roots[CONFIG_ROOTS_MAX + 1]; /* … of containerDisk images: <state>/images */
+	enum emulation emulation;                /* auto: KVM where it truly works */
 };
 
 /*

@@ -139,6 +139,7 @@ static void fill_options(struct program *p)
 	uname(&p->host_name);
 	p->options = (struct agent_options){
 		.policy = { .host_disk_roots = (const char *const *)p->config.host_disk_roots,
+			.image_roots = (const char *const *)p->config.image_roots,
 			.default_namespace = "default" },
 		.state_dir = p->config.state,
 		.node_name = p->host_name.nodename,
