@@ -116,8 +116,7 @@ START_TEST(foreign_run)
 {
 	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
 	ck_assert_int_eq(start_as(VMI_B), ERR_CONFLICT);
-	ck_assert_str_eq(f->result.err.msg,
-		"domain 'default_web1' runs for another VMI, " VMI_A);
+	ck_assert_str_eq(f->result.err.msg, "domain 'default_web1' runs for another VMI, " VMI_A);
 	ck_assert_int_eq(fixture_op(f, OP_SHUTDOWN, VMI_B), ERR_CONFLICT);
 	ck_assert_int_eq(fixture_op(f, OP_DESTROY, VMI_B), ERR_CONFLICT);
 	ck_assert_int_eq(fixture_op(f, OP_UNDEFINE, VMI_B), ERR_CONFLICT);

@@ -75,8 +75,10 @@ static void check_golden(const char *name, const char *xml)
 START_TEST(bare)
 {
 	struct vmi_spec spec = small();
-	autofree char *xml = domain_xml(&spec, &context);
+	autofree char *xml = NULL;
 
+	spec.acpi = false;
+	xml = domain_xml(&spec, &context);
 	check_golden("bare", xml);
 }
 END_TEST
@@ -145,7 +147,6 @@ START_TEST(kvm)
 	with_kvm.pvpanic = true;
 	with_kvm.vm_uid = "";
 	spec.cpu_model = "host-passthrough";
-	spec.acpi = false;
 	spec.bootloader = BOOTLOADER_EFI_SECURE;
 	spec.panic_devices[0] = PANIC_MODEL_PVPANIC;
 	spec.n_panic_devices = 1;
