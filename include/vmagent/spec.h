@@ -125,7 +125,6 @@ struct vmi_spec {
 	bool acpi;           /* features.acpi.enabled, default true */
 	bool rng;            /* devices.rng: a virtio random number generator */
 	int64_t grace;       /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
-	bool start_paused;   /* startStrategy: Paused */
 };
 
 #define GRACE_UNSET     (-1) /* the field is absent */
