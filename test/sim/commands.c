@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the lines of a scenario do: a table of commands, each a few calls into the simulated world. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim.h"
+
+#define RESTART_TIME 500         /* of libvirtd */
+#define EXTRA_WAIT   SECONDS(15) /* what a crash may cost */
+
+struct command {
+	struct world *w;
+	char *const *words; /* after the command's name */
+	size_t n;
+	const char *block; /* or NULL */
+	const char *name;
+};
+
+static const char *option(const struct command *c, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (strncmp(c->words[i], key, length))
+			continue;
+		if (c->words[i][length] == '=')
+			return c->words[i] + length + 1;
+		if (!c->words[i][length])
+			return "";
+	}
+	return NULL;
+}
+
+/* ---- manifests ----------------------------------------------------------------------------------- */
+
+static char *manifest(const struct command *c, bool vm)
+{
+	const char *memory = option(c, "memory"), *grace = option(c, "grace");
+	struct buf b = { 0 };
+
+	buf_printf(&b, "apiVersion: kubevirt.io/v1\nkind: VirtualMachine%s\n",
+		vm ? "" : "Instance");
+	buf_printf(&b, "metadata:\n  name: %s\nspec:\n", c->words[0]);
+	if (vm)
+		buf_printf(&b, "  runStrategy: %s\n  template:\n    spec:\n", c->words[1]);
+	if (grace)
+		buf_printf(&b, "%sterminationGracePeriodSeconds: %s\n", vm ? "      " : "  ",
+			grace);
+	buf_printf(&b, "%sdomain: {memory: {guest: %s}%s, devices: {%s}}\n", vm ? "      " : "  ",
+		memory ? memory : "64Mi",
+		option(c, "noacpi") ? ", features: {acpi: {enabled: false}}" : "",
+		option(c, "panic") ? "panicDevices: [{model: isa}]" : "");
+	return b.data;
+}
+
+/* Whoever writes another strategy into the file may have the VM started again. */
+static void note_strategy(struct world *w, const char *file, const char *vm, const char *content)
+{
+	const char *now = strstr(content, "runStrategy: "), *before = NULL;
+	size_t length = now ? strcspn(now, "\n") : 0;
+
+	for (size_t i = 0; i < w->n_files; i++) {
+		if (streq(w->files[i].name, file))
+			before = strstr(w->files[i].content, "runStrategy: ");
+	}
+	if (!before || strncmp(now ? now : "", before, length))
+		watch_stop(w, vm, false);
+}
+
+static void do_vm(struct command *c)
+{
+	autofree char *file = xasprintf("%s.yaml", c->words[0]), *text = manifest(c, true);
+
+	note_strategy(c->w, file, c->words[0], text);
+	folder_put(c->w, file, text);
+}
+
+static void do_file(struct command *c)
+{
+	autofree char *vm = xstrndup(c->words[0], strcspn(c->words[0], "."));
+
+	watch_stop(c->w, vm, false);
+	folder_put(c->w, c->words[0], c->block ? c->block : "");
+}
+
+static void do_rm(struct command *c)
+{
+	folder_remove(c->w, c->words, c->n);
+}
+
+static void do_folder(struct command *c)
+{
+	c->w->folder_missing = streq(c->words[0], "missing");
+	folder_scan(c->w);
+}
+
+/* ---- requests ------------------------------------------------------------------------------------- */
+
+static void request(struct command *c, bool refused)
+{
+	struct client_request *client = &c->w->client;
+	bool verb = verb_parse(c->name, &client->request.verb);
+	const char *grace = option(c, "grace");
+
+	client->request.ns = "default";
+	client->request.name = c->words[verb ? 0 : 1];
+	client->request.grace = grace ? atoll(grace) : GRACE_UNSET;
+	client->request.options = (struct verb_options){ .has_grace = grace != NULL,
+		.grace = grace ? atoll(grace) : 0,
+		.paused = option(c, "paused") != NULL };
+	client->request.kind = verb || streq(c->words[0], "vm") ? KIND_VM : KIND_VMI;
+	client->kind = verb ? INPUT_VERB : INPUT_DELETE;
+	client_do(c->w, refused);
+}
+
+static void create(struct command *c, bool refused)
+{
+	bool vm = streq(c->words[0], "vm");
+	struct command rest = { c->w, c->words + 1, c->n - 1, NULL, c->name };
+	autofree char *text = manifest(&rest, vm);
+
+	client_create(c->w, text);
+	if (!c->w->failure[0])
+		client_do(c->w, refused);
+}
+
+static void ask(struct command *c, bool refused)
+{
+	client_done(&c->w->client);
+	if (streq(c->name, "create"))
+		create(c, refused);
+	else
+		request(c, refused);
+}
+
+static void do_request(struct command *c)
+{
+	ask(c, false);
+}
+
+static void do_refused(struct command *c)
+{
+	struct command inner = { c->w, c->words + 1, c->n - 1, NULL, c->words[0] };
+
+	ask(&inner, true);
+}
+
+static void do_answer(struct command *c)
+{
+	const struct client_request *client = &c->w->client;
+	const char *text = client->err.code ? client->err.msg : client->note;
+
+	if (!c->w->quiet && (!text || !strstr(text, c->words[0])))
+		world_fail(c->w, "the answer was '%s'", text ? text : "");
+}
+
+/* ---- the host ------------------------------------------------------------------------------------- */
+
+static void do_guest(struct command *c)
+{
+	if (!host_guest_act(c->w, c->words[0], c->words[1]))
+		world_fail(c->w, "guests cannot %s", c->words[1]);
+}
+
+static void do_virsh(struct command *c)
+{
+	autofree char *name = xasprintf("default_%s", c->words[1]);
+	struct fake_domain *dom;
+
+	if (!streq(c->words[0], "foreign")) {
+		if (!host_guest_act(c->w, c->words[1], c->words[0]))
+			world_fail(c->w, "virsh cannot %s", c->words[0]);
+		return;
+	}
+	dom = fake_add(c->w, name);
+	copy_str(dom->uuid, UID_SIZE, "f0f0f0f0-0000-4000-8000-000000000001");
+	dom->foreign = dom->active = true;
+	dom->state = DOMAIN_RUNNING;
+}
+
+static void script(struct command *c)
+{
+	struct fake *f = &c->w->fake;
+
+	for (int kind = 0; kind < OP_KIND_MAX; kind++) {
+		struct op_script *s = &f->scripts[kind];
+
+		if (c->n < 2 || !streq(op_kind_name(kind), c->words[1]))
+			continue;
+		s->hangs = streq(c->words[0], "hang");
+		s->fails = c->n > 2 ? (unsigned)atoi(c->words[2]) : 0;
+		s->code = streq(c->words[0], "invalid") ? ERR_INVALID : ERR_HYPERVISOR;
+		copy_str(s->text, sizeof(s->text), c->n > 3 ? c->words[3] : "it does not work");
+		return;
+	}
+	world_fail(c->w, "libvirt knows no such op");
+}
+
+static void do_libvirt(struct command *c)
+{
+	struct world *w = c->w;
+	const char *what = c->words[0];
+
+	if (streq(what, "down")) {
+		host_libvirt_down(w);
+	} else if (streq(what, "up")) {
+		host_libvirt_up(w);
+	} else if (streq(what, "answers")) {
+		fake_release_ops(w);
+	} else if (streq(what, "odd")) {
+		w->fake.odd = true;
+	} else if (streq(what, "restart")) {
+		host_libvirt_down(w);
+		world_run(w, w->t + RESTART_TIME);
+		host_libvirt_up(w);
+	} else {
+		script(c);
+	}
+}
+
+static void do_agent(struct command *c)
+{
+	if (!streq(c->words[0], "up"))
+		agent_down(c->w);
+	if (!streq(c->words[0], "down"))
+		agent_up(c->w);
+}
+
+static void do_host(struct command *c)
+{
+	host_reboot(c->w);
+}
+
+/* ---- time and expectations ------------------------------------------------------------------------ */
+
+static void wait_until(struct command *c)
+{
+	struct buf why = { 0 };
+	msec limit = c->w->t + SECONDS(WAIT_LIMIT_S);
+	bool holds;
+
+	world_settle(c->w);
+	while (!(holds = look_holds(c->w, c->words + 1, c->n - 1, &why)) && world_step(c->w, limit))
+		buf_done(&why);
+	if (!holds)
+		world_fail(c->w, "waited in vain:%s", why.data ? why.data : "");
+	buf_done(&why);
+}
+
+static void do_wait(struct command *c)
+{
+	bool before = c->w->happened;
+
+	if (streq(c->words[0], "until")) {
+		wait_until(c);
+		return;
+	}
+	world_run(c->w, c->w->t + (msec)(atof(c->words[0]) * 1000));
+	if (c->w->happened && !before)
+		world_run(c->w, c->w->t + EXTRA_WAIT);
+}
+
+static void do_expect(struct command *c)
+{
+	struct buf why = { 0 };
+
+	if (c->w->mishap.trouble == TROUBLE_NONE && !look_holds(c->w, c->words, c->n, &why))
+		world_fail(c->w, "not as expected:%s", why.data ? why.data : "");
+	buf_done(&why);
+}
+
+/* Read when the file is: what the walks are to leave out. */
+static void do_walk(struct command *c)
+{
+	(void)c;
+}
+
+static void do_mark(struct command *c)
+{
+	look_mark(c->w, c->words[0]);
+}
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	size_t words;
+	void (*run)(struct command *c);
+} commands[] = {
+	{ "vm",      2, do_vm },
+	{ "file",    1, do_file },
+	{ "rm",      1, do_rm },
+	{ "folder",  1, do_folder },
+	{ "start",   1, do_request },
+	{ "stop",    1, do_request },
+	{ "restart", 1, do_request },
+	{ "delete",  2, do_request },
+	{ "create",  2, do_request },
+	{ "refused", 2, do_refused },
+	{ "answer",  1, do_answer },
+	{ "guest",   2, do_guest },
+	{ "virsh",   2, do_virsh },
+	{ "libvirt", 1, do_libvirt },
+	{ "agent",   1, do_agent },
+	{ "host",    1, do_host },
+	{ "wait",    1, do_wait },
+	{ "expect",  2, do_expect },
+	{ "mark",    1, do_mark },
+	{ "walk",    1, do_walk },
+};
+/* clang-format on */
+
+bool command_run(struct world *w, char *const *words, size_t n, const char *block)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		struct command c = { w, words + 1, n - 1, block, words[0] };
+
+		if (n == 0 || !streq(commands[i].name, words[0]) || c.n < commands[i].words)
+			continue;
+		commands[i].run(&c);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end state of a run: what must be the same however often the agent was killed on the way. Times
+ * and UIDs are left out; that a QEMU was started once more than needed is not.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+struct ending {
+	struct world *w;
+	struct buf text;
+};
+
+static const char *or_none(const char *text)
+{
+	return text ? text : "-";
+}
+
+static int add_vm(void *ctx, const struct object_row *row)
+{
+	struct ending *e = ctx;
+	cJSON *root = cJSON_Parse(row->object);
+
+	buf_printf(&e->text, "vm %s strategy %s printable %s deleted %s memory %s failures %s\n",
+		row->name, or_none(look_text(root, "spec.runStrategy")),
+		or_none(look_text(root, "status.printableStatus")),
+		look_text(root, "metadata.deletionTimestamp") ? "yes" : "no",
+		or_none(look_text(root, "spec.template.spec.domain.memory.guest")),
+		or_none(look_text(root, "status.startFailure.consecutiveFailCount")));
+	cJSON_Delete(root);
+	return 0;
+}
+
+static int add_vmi(void *ctx, const struct object_row *row)
+{
+	struct ending *e = ctx;
+	cJSON *root = cJSON_Parse(row->object);
+
+	buf_printf(&e->text, "vmi %s phase %s reason %s\n", row->name,
+		or_none(look_text(root, "status.phase")),
+		or_none(look_text(root, "status.reason")));
+	cJSON_Delete(root);
+	return 0;
+}
+
+static int note_uid(void *ctx, const struct object_row *row)
+{
+	buf_printf(ctx, "%s ", row->uid);
+	return 0;
+}
+
+static int compare_domains(const void *a, const void *b)
+{
+	return strcmp(((const struct fake_domain *)a)->name, ((const struct fake_domain *)b)->name);
+}
+
+static void add_host(struct ending *e)
+{
+	struct fake *f = &e->w->fake;
+	struct object_query query = { .kind = KIND_VMI };
+	struct buf uids = { 0 };
+
+	buf_puts(&uids, "");
+	store_each(e->w->store, &query, note_uid, &uids, NULL);
+	qsort(f->domains, DOMAINS_MAX, sizeof(f->domains[0]), compare_domains);
+	for (size_t i = 0; i < DOMAINS_MAX; i++) {
+		const struct fake_domain *dom = &f->domains[i];
+
+		if (!dom->exists)
+			continue;
+		buf_printf(&e->text, "domain %s %s%s\n", dom->name, domain_state_name(dom->state),
+			dom->foreign || strstr(uids.data, dom->owner) ? "" : " LEFT OVER");
+	}
+	for (size_t i = 0; i < f->n_dirs; i++) {
+		if (!strstr(uids.data, f->dirs[i]))
+			buf_puts(&e->text, "folder of a run LEFT OVER\n");
+	}
+	buf_done(&uids);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct fake_guest *)a)->name, ((const struct fake_guest *)b)->name);
+}
+
+static void add_boots(struct ending *e)
+{
+	struct fake *f = &e->w->fake;
+
+	qsort(f->guests, f->n_guests, sizeof(f->guests[0]), compare);
+	for (size_t i = 0; i < f->n_guests; i++) {
+		if (f->guests[i].boots)
+			buf_printf(&e->text, "guest %s booted %u\n", f->guests[i].name,
+				f->guests[i].boots);
+	}
+}
+
+static int add_origin(void *ctx, const struct provenance_row *row)
+{
+	struct ending *e = ctx;
+
+	buf_printf(&e->text, "file %s declares %s: %s\n", row->file, row->name,
+		provenance_name(row->state));
+	return 0;
+}
+
+char *look_end(struct world *w)
+{
+	struct object_query vms = { .kind = KIND_VM }, vmis = { .kind = KIND_VMI };
+	struct ending e = { .w = w };
+
+	buf_puts(&e.text, "");
+	store_each(w->store, &vms, add_vm, &e, NULL);
+	store_each(w->store, &vmis, add_vmi, &e, NULL);
+	add_host(&e);
+	store_each_provenance(w->store, add_origin, &e, NULL);
+	buf_puts(&e.text, "\f\n");
+	add_boots(&e);
+	return e.text.data;
+}

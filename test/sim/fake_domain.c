@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fake domains and what each op does to them, with the owner checks that the port promises
+ * (include/vmagent/hypervisor.h, src/io/virt_*.c). It knows nothing of time or of the agent.
+ */
+#include <string.h>
+
+#include "core/domxml.h"
+#include "sim.h"
+
+/* ---- domains ---------------------------------------------------------------------------------- */
+
+struct fake_domain *fake_find(struct world *w, const char *name)
+{
+	for (size_t i = 0; i < DOMAINS_MAX; i++) {
+		if (w->fake.domains[i].exists && streq(w->fake.domains[i].name, name))
+			return &w->fake.domains[i];
+	}
+	return NULL;
+}
+
+struct fake_domain *fake_find_uuid(struct world *w, const char *uuid)
+{
+	for (size_t i = 0; i < DOMAINS_MAX; i++) {
+		if (w->fake.domains[i].exists && streq(w->fake.domains[i].uuid, uuid))
+			return &w->fake.domains[i];
+	}
+	return NULL;
+}
+
+struct fake_domain *fake_add(struct world *w, const char *name)
+{
+	for (size_t i = 0; i < DOMAINS_MAX; i++) {
+		struct fake_domain *dom = &w->fake.domains[i];
+		uint64_t boot = dom->boot;
+
+		if (dom->exists)
+			continue;
+		*dom = (struct fake_domain){ .exists = true, .boot = boot };
+		dom->state = DOMAIN_SHUTOFF;
+		copy_str(dom->name, sizeof(dom->name), name);
+		return dom;
+	}
+	world_fail(w, "the simulation has no room for another domain");
+	return &w->fake.domains[0];
+}
+
+struct fake_guest *fake_guest(struct world *w, const char *name)
+{
+	for (size_t i = 0; i < w->fake.n_guests; i++) {
+		if (streq(w->fake.guests[i].name, name))
+			return &w->fake.guests[i];
+	}
+	if (w->fake.n_guests == DOMAINS_MAX) {
+		world_fail(w, "the simulation has no room for another guest");
+		return &w->fake.guests[0];
+	}
+
+	struct fake_guest *guest = &w->fake.guests[w->fake.n_guests++];
+
+	copy_str(guest->name, sizeof(guest->name), name);
+	return guest;
+}
+
+/* ---- what the ops do ---------------------------------------------------------------------------- */
+
+static void add_info(struct op_result *result, const struct fake_domain *dom)
+{
+	struct domain_info *info;
+
+	result->domains = xrealloc_array(result->domains, result->n_domains + 1, sizeof(*info));
+	info = &result->domains[result->n_domains++];
+	*info = (struct domain_info){ .name = xstrdup(dom->name),
+		.state = dom->state,
+		.reason = dom->reason,
+		.active = dom->active };
+	copy_str(info->uuid, UID_SIZE, dom->uuid);
+	copy_str(info->owner, UID_SIZE, dom->owner);
+}
+
+static bool is_ours(const struct fake_domain *dom, const struct op *op, struct err *err)
+{
+	if (streq(dom->owner, op->vmi_uid))
+		return true;
+	if (dom->owner[0])
+		err_set(err, ERR_CONFLICT, "domain '%s' %s another VMI, %s", dom->name,
+			dom->active ? "runs for" : "is left from", dom->owner);
+	else
+		err_set(err, ERR_CONFLICT, "domain '%s' was not made by vmagent", dom->name);
+	return false;
+}
+
+static void do_list(struct world *w, const struct op *op, struct op_result *result)
+{
+	(void)op;
+	for (size_t i = 0; i < DOMAINS_MAX; i++) {
+		if (w->fake.domains[i].exists)
+			add_info(result, &w->fake.domains[i]);
+	}
+}
+
+static void do_read(struct world *w, const struct op *op, struct op_result *result)
+{
+	const struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+
+	if (dom)
+		add_info(result, dom);
+}
+
+static void do_start(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+	char owner[UID_SIZE];
+
+	if (dom && !is_ours(dom, op, &result->err))
+		return;
+	if (!dom && fake_find(w, op->domain)) {
+		err_set(&result->err, ERR_CONFLICT,
+			"there is a domain '%s' already, with another UUID", op->domain);
+		return;
+	}
+	if (!dom)
+		dom = fake_add(w, op->domain);
+	if (!domain_metadata_parse(op->xml, owner, NULL) || !streq(owner, op->vmi_uid))
+		world_fail(w, "the XML of '%s' does not say whose it is", op->domain);
+	copy_str(dom->uuid, UID_SIZE, op->uuid);
+	copy_str(dom->owner, UID_SIZE, op->vmi_uid);
+	dom->acpi = strstr(op->xml, "<acpi/>");
+	dom->panic_device = strstr(op->xml, "<panic ");
+	if (!dom->active)
+		domain_boot(w, dom);
+	add_info(result, dom);
+}
+
+static void do_shutdown(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+
+	if (!dom)
+		err_set(&result->err, ERR_DOMAIN_GONE, "domain '%s' is gone", op->domain);
+	else if (is_ours(dom, op, &result->err))
+		domain_press(w, dom);
+}
+
+static void do_destroy(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+	struct fake_guest *guest;
+
+	if (!dom || !dom->active || !is_ours(dom, op, &result->err))
+		return;
+	guest = fake_guest(w, dom->name);
+	guest->kills++;
+	guest->killed_at = w->t;
+	domain_end(w, dom, REASON_DESTROYED);
+}
+
+static void do_undefine(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+	struct domain_event event = { .kind = DOMAIN_EVENT_UNDEFINED };
+
+	if (!dom || !is_ours(dom, op, &result->err))
+		return;
+	if (dom->active) {
+		err_set(&result->err, ERR_CONFLICT, "domain '%s' is still active", dom->name);
+		return;
+	}
+	fake_emit(w, dom, &event);
+	dom->exists = false;
+}
+
+static void do_prepare(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake *f = &w->fake;
+
+	(void)result;
+	for (size_t i = 0; i < f->n_dirs; i++) {
+		if (streq(f->dirs[i], op->vmi_uid))
+			return;
+	}
+	if (f->n_dirs < TRACKED_MAX)
+		copy_str(f->dirs[f->n_dirs++], UID_SIZE, op->vmi_uid);
+}
+
+static void do_clean(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake *f = &w->fake;
+
+	(void)result;
+	for (size_t i = 0; i < f->n_dirs; i++) {
+		if (streq(f->dirs[i], op->vmi_uid))
+			memmove(f->dirs[i], f->dirs[--f->n_dirs], UID_SIZE);
+	}
+}
+
+typedef void effect_fn(struct world *w, const struct op *op, struct op_result *result);
+
+/* clang-format off */
+static effect_fn *const effects[OP_KIND_MAX] = {
+	[OP_LIST]     = do_list,
+	[OP_READ]     = do_read,
+	[OP_PREPARE]  = do_prepare,
+	[OP_START]    = do_start,
+	[OP_SHUTDOWN] = do_shutdown,
+	[OP_DESTROY]  = do_destroy,
+	[OP_UNDEFINE] = do_undefine,
+	[OP_CLEAN]    = do_clean,
+};
+/* clang-format on */
+
+void fake_effect(struct world *w, const struct op *op, struct op_result *result)
+{
+	effects[op->kind](w, op, result);
+}

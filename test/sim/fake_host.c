@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What happens on the host without the agent: guests live and die, libvirtd comes and goes, an admin
+ * uses virsh. What libvirt shows of each is as it was probed on the real one: events are lost while
+ * libvirtd is down, reasons are forgotten, and its first list may still be wrong.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+#define SHUTDOWN_TIME  1000 /* of a guest that obeys the power button */
+#define POWEROFF_TIME  10   /* from SHUTDOWN to STOPPED */
+#define NOTICE_TIME    250  /* until a new libvirtd sees that a guest has powered off */
+#define PANIC_TIME     1000 /* … that it has panicked */
+#define RECONNECT_TIME 250
+#define LOSS_TIME      1
+
+/* ---- domains ---------------------------------------------------------------------------------- */
+
+static void emit(struct world *w, struct fake_domain *dom, enum domain_event_kind kind)
+{
+	struct domain_event event = { .kind = kind, .guest = kind == DOMAIN_EVENT_SHUTDOWN };
+
+	fake_emit(w, dom, &event);
+}
+
+void domain_boot(struct world *w, struct fake_domain *dom)
+{
+	watch_boot(w, dom, dom->owner);
+	dom->active = true;
+	dom->going = false;
+	dom->boot++;
+	dom->state = DOMAIN_RUNNING;
+	dom->reason = REASON_UNKNOWN;
+	fake_guest(w, dom->name)->boots++;
+	if (w->fake.odd)
+		emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN); /* RESUMED */
+	emit(w, dom, DOMAIN_EVENT_STARTED);
+	if (!w->fake.odd)
+		emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN);
+}
+
+void domain_end(struct world *w, struct fake_domain *dom, enum domain_reason reason)
+{
+	struct domain_event event = { .kind = DOMAIN_EVENT_STOPPED, .reason = reason };
+
+	dom->active = dom->going = false;
+	dom->unseen = UNSEEN_NOTHING;
+	dom->state = DOMAIN_SHUTOFF;
+	dom->reason = reason;
+	fake_emit(w, dom, &event);
+}
+
+static struct pending *domain_later(struct world *w, const struct fake_domain *dom, msec delay,
+	void (*fire)(struct world *w, struct pending *p))
+{
+	struct pending *p = world_later(w, delay, fire);
+
+	p->domain = (int)(dom - w->fake.domains);
+	p->boot = dom->boot;
+	return p;
+}
+
+/* The domain that p is about, if it is still the same QEMU. */
+static struct fake_domain *domain_of(struct world *w, const struct pending *p)
+{
+	struct fake_domain *dom = &w->fake.domains[p->domain];
+
+	return dom->exists && dom->active && dom->boot == p->boot ? dom : NULL;
+}
+
+static void powered_off(struct world *w, struct pending *p)
+{
+	struct fake_domain *dom = domain_of(w, p);
+
+	if (!dom)
+		return;
+	if (w->fake.down)
+		dom->unseen = UNSEEN_POWEROFF;
+	else
+		domain_end(w, dom, REASON_SHUTDOWN);
+}
+
+static void guest_poweroff(struct world *w, struct fake_domain *dom)
+{
+	dom->going = true;
+	if (w->fake.down) {
+		dom->unseen = UNSEEN_POWEROFF;
+		return;
+	}
+	dom->state = DOMAIN_SHUTTING_DOWN;
+	emit(w, dom, DOMAIN_EVENT_SHUTDOWN);
+	domain_later(w, dom, POWEROFF_TIME, powered_off);
+}
+
+static void guest_obeys(struct world *w, struct pending *p)
+{
+	struct fake_domain *dom = domain_of(w, p);
+
+	if (dom && dom->state == DOMAIN_RUNNING)
+		guest_poweroff(w, dom);
+}
+
+void domain_press(struct world *w, struct fake_domain *dom)
+{
+	struct fake_guest *guest = fake_guest(w, dom->name);
+
+	if (guest->signals++ == 0)
+		guest->first_signal = w->t;
+	if (!dom->active || guest->deaf || !dom->acpi || dom->going)
+		return;
+	domain_later(w, dom, SHUTDOWN_TIME, guest_obeys);
+}
+
+/* ---- what guests and admins do ------------------------------------------------------------------ */
+
+static void guest_panic(struct world *w, struct fake_domain *dom)
+{
+	if (!dom->panic_device)
+		return; /* nobody sees it */
+	if (w->fake.down) {
+		dom->unseen = UNSEEN_PANIC;
+		return;
+	}
+	emit(w, dom, DOMAIN_EVENT_PANICKED);
+	domain_end(w, dom, REASON_CRASHED); /* on_crash destroy */
+}
+
+static void guest_crash(struct world *w, struct fake_domain *dom)
+{
+	if (w->fake.down)
+		dom->unseen = UNSEEN_CRASH;
+	else
+		domain_end(w, dom, REASON_CRASHED);
+}
+
+static void guest_reboot(struct world *w, struct fake_domain *dom)
+{
+	emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN);
+}
+
+static void guest_pause(struct world *w, struct fake_domain *dom)
+{
+	dom->state = DOMAIN_PAUSED;
+	dom->reason = REASON_USER;
+	emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN);
+}
+
+static void guest_resume(struct world *w, struct fake_domain *dom)
+{
+	dom->state = DOMAIN_RUNNING;
+	dom->reason = REASON_UNKNOWN;
+	emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN);
+}
+
+static void virsh_destroy(struct world *w, struct fake_domain *dom)
+{
+	domain_end(w, dom, REASON_DESTROYED);
+}
+
+/* Both, so that it is gone without a trace. */
+static void virsh_vanish(struct world *w, struct fake_domain *dom)
+{
+	emit(w, dom, DOMAIN_EVENT_UNDEFINED);
+	dom->active = dom->exists = false;
+}
+
+static const struct {
+	const char *name;
+	void (*act)(struct world *w, struct fake_domain *dom);
+} acts[] = {
+	{ "poweroff", guest_poweroff },
+	{ "crash", guest_crash },
+	{ "panic", guest_panic },
+	{ "reboot", guest_reboot },
+	{ "pause", guest_pause },
+	{ "resume", guest_resume },
+	{ "destroy", virsh_destroy },
+	{ "vanish", virsh_vanish },
+};
+
+bool host_guest_act(struct world *w, const char *name, const char *act)
+{
+	autofree char *domain = xasprintf("default_%s", name);
+	struct fake_domain *dom = fake_find(w, domain);
+
+	if (streq(act, "deaf") || streq(act, "hears")) {
+		fake_guest(w, domain)->deaf = streq(act, "deaf");
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(acts); i++) {
+		if (!streq(acts[i].name, act))
+			continue;
+		if (!dom || !dom->active)
+			world_fail(w, "guest %s cannot %s: it is not running", name, act);
+		else
+			acts[i].act(w, dom);
+		return true;
+	}
+	return false;
+}
+
+/* ---- libvirtd ------------------------------------------------------------------------------------- */
+
+static void link_lost(struct world *w, struct pending *p)
+{
+	if (w->agent && p->life == w->life)
+		w->hv.sink.connection(w->hv.sink.ctx, false, "the connection was lost");
+}
+
+void host_libvirt_down(struct world *w)
+{
+	w->fake.down = true;
+	if (w->fake.linked)
+		world_later(w, LOSS_TIME, link_lost)->life = w->life;
+	w->fake.linked = false;
+	fake_lose_ops(w);
+}
+
+static void notice(struct world *w, struct pending *p)
+{
+	struct fake_domain *dom = domain_of(w, p);
+
+	if (!dom)
+		return;
+	if (dom->unseen == UNSEEN_POWEROFF) {
+		domain_end(w, dom, REASON_SHUTDOWN);
+	} else if (dom->unseen == UNSEEN_PANIC) {
+		dom->state = DOMAIN_CRASHED; /* QEMU stays, and no event comes */
+		dom->reason = REASON_PANICKED;
+	}
+	dom->unseen = UNSEEN_NOTHING;
+}
+
+/* What a new libvirtd finds: reasons of old ends are forgotten, new ends are seen late. */
+static void look_at(struct world *w, struct fake_domain *dom)
+{
+	if (!dom->active)
+		dom->reason = REASON_UNKNOWN;
+	else if (dom->unseen == UNSEEN_CRASH)
+		domain_end(w, dom, REASON_CRASHED);
+	else if (dom->unseen == UNSEEN_POWEROFF)
+		domain_later(w, dom, RECONNECT_TIME + NOTICE_TIME, notice);
+	else if (dom->unseen == UNSEEN_PANIC)
+		domain_later(w, dom, RECONNECT_TIME + PANIC_TIME, notice);
+}
+
+static void reconnected(struct world *w, struct pending *p)
+{
+	if (!w->agent || p->life != w->life || w->fake.down || w->fake.linked)
+		return;
+	w->fake.linked = true;
+	w->fake.link++;
+	w->hv.sink.connection(w->hv.sink.ctx, true, NULL);
+}
+
+void host_libvirt_up(struct world *w)
+{
+	w->fake.down = false;
+	fake_release_ops(w);
+	for (size_t i = 0; i < DOMAINS_MAX; i++) {
+		if (w->fake.domains[i].exists)
+			look_at(w, &w->fake.domains[i]);
+	}
+	world_later(w, RECONNECT_TIME, reconnected)->life = w->life;
+}
+
+/* The whole host goes; its clock begins anew and persistent domains remain as definitions. */
+void host_reboot(struct world *w)
+{
+	agent_down(w);
+	fake_drop_ops(w, FATE_VANISH);
+	for (size_t i = 0; i < DOMAINS_MAX; i++) {
+		struct fake_domain *dom = &w->fake.domains[i];
+
+		dom->active = dom->going = false;
+		dom->unseen = UNSEEN_NOTHING;
+		dom->state = DOMAIN_SHUTOFF;
+		dom->reason = REASON_UNKNOWN;
+	}
+	w->boot_base = w->t - SECONDS(20);
+	w->boot_id[0]++;
+	agent_up(w);
+}

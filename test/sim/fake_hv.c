@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hypervisor port in virtual time: each op takes its time, does its work, and answers a little
+ * later, so that events and answers can overtake each other. An op may hang, fail, be lost with
+ * libvirtd, or outlive the agent that sent it.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+#define RESULT_DELAY 1
+#define LOST_DELAY   2
+#define CONNECT_TIME 10
+
+/* clang-format off */
+static const msec durations[OP_KIND_MAX] = {
+	[OP_LIST]     = 2,
+	[OP_READ]     = 1,
+	[OP_PREPARE]  = 20,
+	[OP_START]    = 200,
+	[OP_SHUTDOWN] = 5,
+	[OP_DESTROY]  = 200,
+	[OP_UNDEFINE] = 5,
+	[OP_CLEAN]    = 20,
+};
+/* clang-format on */
+
+/* ---- events ----------------------------------------------------------------------------------- */
+
+static void deliver_event(struct world *w, struct pending *p)
+{
+	if (w->agent && p->life == w->life && w->fake.linked && p->link == w->fake.link)
+		w->hv.sink.event(w->hv.sink.ctx, &p->event);
+}
+
+void fake_emit(struct world *w, const struct fake_domain *dom, const struct domain_event *event)
+{
+	struct pending *p;
+
+	if (!w->fake.linked)
+		return; /* lost */
+	p = world_later(w, 1, deliver_event);
+	p->life = w->life;
+	p->link = w->fake.link;
+	p->event = *event;
+	copy_str(p->event.uuid, UID_SIZE, dom->uuid);
+	copy_str(p->event.name, sizeof(p->event.name), dom->name);
+}
+
+/* ---- lanes: one op each ------------------------------------------------------------------------ */
+
+static bool same_lane(const struct op *a, const struct op *b)
+{
+	return op_kind_lane(a->kind) == op_kind_lane(b->kind) && streq(a->ns, b->ns) &&
+		streq(a->name, b->name);
+}
+
+static void lane_take(struct world *w, const struct op *op)
+{
+	struct fake *f = &w->fake;
+
+	for (size_t i = 0; i < f->n_lanes; i++) {
+		if (same_lane(&f->lanes[i], op))
+			world_fail(w, "op %s of '%s' left while %s is under way",
+				op_kind_name(op->kind), op->domain ? op->domain : "",
+				op_kind_name(f->lanes[i].kind));
+	}
+	if (f->n_lanes < ARRAY_SIZE(f->lanes))
+		op_copy(&f->lanes[f->n_lanes++], op);
+}
+
+static void lane_give(struct world *w, uint64_t id)
+{
+	struct fake *f = &w->fake;
+
+	for (size_t i = 0; i < f->n_lanes; i++) {
+		if (f->lanes[i].id != id)
+			continue;
+		op_done(&f->lanes[i]);
+		f->lanes[i] = f->lanes[--f->n_lanes];
+		return;
+	}
+}
+
+void fake_forget_lanes(struct world *w)
+{
+	for (size_t i = 0; i < w->fake.n_lanes; i++)
+		op_done(&w->fake.lanes[i]);
+	w->fake.n_lanes = 0;
+}
+
+/* ---- an op's way --------------------------------------------------------------------------------- */
+
+static void deliver_result(struct world *w, struct pending *p)
+{
+	if (!w->agent || p->life != w->life)
+		return;
+	lane_give(w, p->result.id);
+	w->hv.sink.result(w->hv.sink.ctx, &p->result);
+}
+
+static void answer(struct world *w, struct pending *p, msec delay)
+{
+	struct pending *later;
+	struct op_result result = p->result;
+
+	memset(&p->result, 0, sizeof(p->result));
+	result.id = p->op.id;
+	result.kind = p->op.kind;
+	later = world_later(w, delay, deliver_result);
+	later->life = p->life;
+	later->result = result;
+}
+
+static bool fails_by_script(struct world *w, const struct op *op, struct err *err)
+{
+	struct op_script *script = &w->fake.scripts[op->kind];
+
+	if (!script->fails)
+		return false;
+	script->fails--;
+	err_set(err, script->code, "%s", script->text);
+	return true;
+}
+
+/* For FAULT_ANSWER: the work is done, but the answer says otherwise. */
+static void work_unanswered(struct world *w, const struct op *op)
+{
+	struct op_result result = { 0 };
+
+	if (!fails_by_script(w, op, &result.err))
+		fake_effect(w, op, &result);
+	op_result_done(&result);
+}
+
+static void take_effect(struct world *w, struct pending *p)
+{
+	if (w->fake.scripts[p->op.kind].hangs) {
+		struct pending *again = world_later(w, NEVER - w->t, take_effect);
+
+		again->life = p->life;
+		op_copy(&again->op, &p->op);
+		return;
+	}
+	if (p->works_unanswered)
+		work_unanswered(w, &p->op);
+	else if (!p->result.err.code && !fails_by_script(w, &p->op, &p->result.err))
+		fake_effect(w, &p->op, &p->result);
+	answer(w, p, RESULT_DELAY);
+}
+
+static bool is_op(const struct pending *p)
+{
+	return p->fire == take_effect;
+}
+
+/* After an agent's kill only libvirtd knows of them. */
+void fake_drop_ops(struct world *w, enum fate fate)
+{
+	for (size_t i = 0; i < w->n_queue; i++) {
+		struct pending *p = &w->queue[i];
+
+		if (!is_op(p) || p->op.kind == OP_LIST || p->op.kind == OP_READ)
+			continue;
+		if (fate == FATE_VANISH)
+			p->fire = NULL;
+		else if (fate == FATE_FINISHED && p->at != NEVER)
+			p->at = w->t;
+	}
+	fake_forget_lanes(w);
+}
+
+void fake_lose_ops(struct world *w)
+{
+	for (size_t i = 0; i < w->n_queue; i++) {
+		struct pending *p = &w->queue[i];
+		bool local = p->op.kind == OP_PREPARE || p->op.kind == OP_CLEAN;
+
+		if (!is_op(p) || local)
+			continue;
+		p->fire = deliver_result;
+		p->at = w->t + LOST_DELAY;
+		p->result = (struct op_result){ .id = p->op.id, .kind = p->op.kind };
+		err_set(&p->result.err, ERR_UNAVAILABLE, "the connection to libvirt was lost");
+	}
+}
+
+void fake_release_ops(struct world *w)
+{
+	memset(w->fake.scripts, 0, sizeof(w->fake.scripts));
+	for (size_t i = 0; i < w->n_queue; i++) {
+		if (is_op(&w->queue[i]) && w->queue[i].at == NEVER)
+			w->queue[i].at = w->t + durations[w->queue[i].op.kind];
+	}
+}
+
+static void fault(struct world *w, struct pending *p)
+{
+	enum trouble trouble = w->mishap.trouble;
+
+	if ((trouble != FAULT_OP && trouble != FAULT_ANSWER) || w->ops != w->mishap.n)
+		return;
+	w->happened = true;
+	p->works_unanswered = trouble == FAULT_ANSWER;
+	err_set(&p->result.err, ERR_HYPERVISOR, "%s: fault asked for by the test",
+		op_kind_name(p->op.kind));
+}
+
+static void submit(struct hypervisor *hv, const struct op *op)
+{
+	struct world *w = hv->sink.ctx;
+	bool remote = op->kind != OP_PREPARE && op->kind != OP_CLEAN;
+	struct pending *p;
+
+	if (!world_action(w))
+		return;
+	watch_submit(w, op);
+	lane_take(w, op);
+	w->ops++;
+	p = world_later(w, durations[op->kind], take_effect);
+	p->life = w->life;
+	op_copy(&p->op, op);
+	if (remote && !w->fake.linked) {
+		p->fire = deliver_result;
+		p->at = w->t + LOST_DELAY;
+		p->result = (struct op_result){ .id = op->id, .kind = op->kind };
+		err_set(&p->result.err, ERR_UNAVAILABLE, "libvirt is not connected");
+	}
+	fault(w, p);
+}
+
+/* ---- the connection ------------------------------------------------------------------------------ */
+
+static void first_connect(struct world *w, struct pending *p)
+{
+	if (!w->agent || p->life != w->life || w->fake.linked)
+		return;
+	w->fake.linked = !w->fake.down;
+	w->fake.link++;
+	w->hv.sink.connection(w->hv.sink.ctx, w->fake.linked,
+		w->fake.linked ? NULL : "libvirt does not answer");
+}
+
+static void start(struct hypervisor *hv)
+{
+	struct world *w = hv->sink.ctx;
+	struct pending *p = world_later(w, CONNECT_TIME, first_connect);
+
+	p->life = w->life;
+}
+
+void fake_start(struct world *w)
+{
+	static const struct hypervisor_ops ops = { .start = start, .submit = submit };
+
+	w->hv.ops = &ops;
+	w->fake.linked = false;
+}

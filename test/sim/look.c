@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a user would see: objects as they are stored for the API, domains as libvirt shows them. From
+ * these come the predicates of `expect` and `wait until`, and the end state that all runs share.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim.h"
+
+/* ---- fields -------------------------------------------------------------------------------------- */
+
+const char *look_text(const cJSON *json, const char *path)
+{
+	autofree char *copy = xstrdup(path);
+	static char number[32];
+	char *rest = copy, *key;
+
+	while (json && (key = strsep(&rest, ".")))
+		json = cJSON_GetObjectItemCaseSensitive(json, key);
+	if (cJSON_IsNumber(json)) {
+		snprintf(number, sizeof(number), "%g", json->valuedouble);
+		return number;
+	}
+	return cJSON_GetStringValue(json);
+}
+
+/* ---- objects ----------------------------------------------------------------------------------- */
+
+static int keep(void *ctx, const struct object_row *row)
+{
+	*(char **)ctx = xstrdup(row->object);
+	return 1;
+}
+
+char *look_object(struct world *w, enum object_kind kind, const char *name)
+{
+	struct object_query query = { .kind = kind, .ns = "default", .name = name };
+	char *object = NULL;
+
+	store_each(w->store, &query, keep, &object, NULL);
+	return object;
+}
+
+static int add_all(void *ctx, const struct object_row *row)
+{
+	buf_printf(ctx, "%s\n%s\n", row->object, row->state);
+	return 0;
+}
+
+char *look_all(struct world *w)
+{
+	struct object_query vms = { .kind = KIND_VM }, vmis = { .kind = KIND_VMI };
+	struct buf all = { 0 };
+
+	buf_puts(&all, "");
+	store_each(w->store, &vms, add_all, &all, NULL);
+	store_each(w->store, &vmis, add_all, &all, NULL);
+	return all.data;
+}
+
+static const char *path_of(const char *key)
+{
+	/* clang-format off */
+	static const struct { const char *key, *path; } paths[] = {
+		{ "printable", "status.printableStatus" },
+		{ "strategy",  "spec.runStrategy" },
+		{ "phase",     "status.phase" },
+		{ "reason",    "status.reason" },
+		{ "deleted",   "metadata.deletionTimestamp" },
+		{ "uid",       "metadata.uid" },
+		{ "failures",  "status.startFailure.consecutiveFailCount" },
+		{ "memory",    "spec.template.spec.domain.memory.guest" },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		if (streq(paths[i].key, key))
+			return paths[i].path;
+	}
+	return key;
+}
+
+/* ---- marks: which UIDs were there before ---------------------------------------------------------- */
+
+static void uid_of(struct world *w, enum object_kind kind, const char *name, char ret[UID_SIZE])
+{
+	autofree char *object = look_object(w, kind, name);
+	cJSON *root = cJSON_Parse(object ? object : "");
+	const char *uid = look_text(root, "metadata.uid");
+
+	copy_str(ret, UID_SIZE, uid ? uid : "");
+	cJSON_Delete(root);
+}
+
+static struct mark *mark_of(struct world *w, const char *name)
+{
+	for (size_t i = 0; i < w->n_marks; i++) {
+		if (streq(w->marks[i].name, name))
+			return &w->marks[i];
+	}
+	return NULL;
+}
+
+void look_mark(struct world *w, const char *name)
+{
+	struct mark *mark = mark_of(w, name);
+
+	if (!mark && w->n_marks < MARKS_MAX)
+		mark = &w->marks[w->n_marks++];
+	if (!mark)
+		return;
+	copy_str(mark->name, sizeof(mark->name), name);
+	uid_of(w, KIND_VM, name, mark->vm_uid);
+	uid_of(w, KIND_VMI, name, mark->vmi_uid);
+}
+
+/* ---- predicates ------------------------------------------------------------------------------------- */
+
+struct question { /* about one object */
+	struct world *w;
+	enum object_kind kind;
+	const char *name;
+	const cJSON *root;
+};
+
+static bool uid_holds(const struct question *q, const char *want)
+{
+	const struct mark *mark = mark_of(q->w, q->name);
+	const char *uid = look_text(q->root, "metadata.uid");
+	bool same;
+
+	if (!mark) {
+		world_fail(q->w, "nothing was marked of %s", q->name);
+		return false;
+	}
+	same = streq(uid, q->kind == KIND_VM ? mark->vm_uid : mark->vmi_uid);
+	return streq(want, "same") ? same : !same;
+}
+
+static bool field_holds(const struct question *q, const char *word, struct buf *why)
+{
+	const char *sign = strchr(word, '=');
+	autofree char *key = xstrndup(word, sign ? (size_t)(sign - word) : strlen(word));
+	const char *want = sign ? sign + 1 : NULL, *is = look_text(q->root, path_of(key));
+	bool holds;
+
+	if (streq(key, "uid"))
+		holds = uid_holds(q, want ? want : "");
+	else
+		holds = want ? streq(is, want) : is != NULL;
+	if (!holds)
+		buf_printf(why, " %s is %s", key, is ? is : "not there");
+	return holds;
+}
+
+static bool object_holds(struct world *w, enum object_kind kind, char *const *words, size_t n,
+	struct buf *why)
+{
+	autofree char *object = look_object(w, kind, words[0]);
+	cJSON *root = cJSON_Parse(object ? object : "");
+	struct question q = { w, kind, words[0], root };
+	bool holds = object != NULL;
+
+	if (!object)
+		buf_puts(why, " it does not exist");
+	for (size_t i = 1; i < n && object; i++)
+		holds &= field_holds(&q, words[i], why);
+	cJSON_Delete(root);
+	return holds;
+}
+
+static const char *domain_text(struct world *w, const char *name)
+{
+	autofree char *full = xasprintf("default_%s", name);
+	const struct fake_domain *dom = fake_find(w, full);
+
+	if (!dom)
+		return "none";
+	if (!dom->active)
+		return "off";
+	if (dom->state == DOMAIN_CRASHED)
+		return "panicked";
+	return dom->state == DOMAIN_PAUSED ? "paused" : "running";
+}
+
+static bool number_holds(unsigned is, const char *want, struct buf *why)
+{
+	autofree char *text = xasprintf("%u", is);
+
+	if (!streq(text, want))
+		buf_printf(why, " it is %u", is);
+	return streq(text, want);
+}
+
+static bool guest_holds(struct world *w, char *const *words, struct buf *why)
+{
+	autofree char *full = xasprintf("default_%s", words[1]);
+	const struct fake_guest *guest = fake_guest(w, full);
+
+	if (streq(words[0], "signals"))
+		return number_holds(guest->signals, words[2], why);
+	if (streq(words[0], "kills"))
+		return number_holds(guest->kills, words[2], why);
+	if (streq(words[0], "killed-after"))
+		return number_holds((unsigned)(guest->killed_at - guest->first_signal), words[2],
+			why);
+	return number_holds(guest->boots, words[2], why);
+}
+
+bool look_holds(struct world *w, char *const *words, size_t n, struct buf *why)
+{
+	bool no = n > 0 && streq(words[0], "no");
+	char *const *at = words + no;
+	size_t left = n - no;
+
+	if (left >= 2 && (streq(at[0], "vm") || streq(at[0], "vmi"))) {
+		bool holds = object_holds(w, streq(at[0], "vm") ? KIND_VM : KIND_VMI, at + 1,
+			left - 1, why);
+
+		if (no && holds)
+			buf_puts(why, " it is there");
+		return holds != no;
+	}
+	if (left == 3 && streq(at[0], "domain")) {
+		buf_printf(why, " it is %s", domain_text(w, at[1]));
+		return streq(domain_text(w, at[1]), at[2]);
+	}
+	if (left == 3)
+		return guest_holds(w, at, why);
+	world_fail(w, "what is '%s …' to mean?", n ? words[0] : "");
+	return false;
+}

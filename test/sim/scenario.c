@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scenario files: one command per line, comments and empty lines kept, and below each command the log
+ * lines that it must bring, exactly. --accept writes those of the run into the file, for review.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/agent_private.h"
+#include "io/store_private.h"
+#include "sim.h"
+
+#define WORDS_MAX  16
+#define SETTLED    SECONDS(10) /* the agent is there before the first command */
+#define WRITES_MAX 1000000
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+static void line_done(struct line *line)
+{
+	free(line->before);
+	free(line->text);
+	free(line->block);
+	free(line->expected);
+}
+
+void scenario_done(struct scenario *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		line_done(&s->lines[i]);
+	free(s->lines);
+	free(s->path);
+	free(s->name);
+	free(s->tail);
+}
+
+struct reading {
+	struct scenario *s;
+	struct buf before; /* comments and empty lines */
+	struct buf block;
+	char *end; /* owned: what ends the block */
+	int number;
+};
+
+static void read_line(struct reading *r, char *text)
+{
+	struct line *last = r->s->n ? &r->s->lines[r->s->n - 1] : NULL;
+	char *mark;
+
+	if (r->end) {
+		if (streq(text, r->end)) {
+			last->block = take(&r->block.data);
+			r->block = (struct buf){ 0 };
+			free(take(&r->end));
+		} else {
+			buf_printf(&r->block, "%s\n", text);
+		}
+		return;
+	}
+	if (text[0] == '|' && last) {
+		autofree char *before = take(&last->expected);
+
+		last->expected = xasprintf("%s%s\n", before ? before : "", text);
+		return;
+	}
+	if (!text[0] || text[0] == '#') {
+		buf_printf(&r->before, "%s\n", text);
+		return;
+	}
+	last = LIST_ADD(r->s->lines, r->s->n, r->s->cap);
+	last->text = xstrdup(text);
+	last->number = r->number;
+	last->before = take(&r->before.data);
+	r->before = (struct buf){ 0 };
+	r->s->any_boots |= streq(text, "walk any-boots");
+	r->s->no_crash_walk |= streq(text, "walk no-crash");
+	r->s->no_fault_walk |= streq(text, "walk no-fault");
+	mark = strstr(text, "<<");
+	if (mark)
+		r->end = xstrdup(mark + 2);
+}
+
+static char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *name = xstrdup(slash ? slash + 1 : path), *dot = strrchr(name, '.');
+
+	if (dot)
+		*dot = '\0';
+	return name;
+}
+
+int scenario_load(const char *path, struct scenario *ret, struct err *err)
+{
+	FILE *file = fopen(path, "re");
+	struct reading r = { .s = ret };
+	char *line = NULL;
+	size_t size = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!file)
+		return err_set(err, ERR_IO, "open '%s': %s", path, strerror(errno));
+	ret->path = xstrdup(path);
+	ret->name = name_of(path);
+	while (getline(&line, &size, file) >= 0) {
+		line[strcspn(line, "\n")] = '\0';
+		r.number++;
+		read_line(&r, line);
+	}
+	ret->tail = take(&r.before.data);
+	free(r.end);
+	buf_done(&r.block);
+	free(line);
+	fclose(file);
+	return 0;
+}
+
+int scenario_save(const struct scenario *s, struct err *err)
+{
+	FILE *file = fopen(s->path, "we");
+
+	if (!file)
+		return err_set(err, ERR_IO, "write '%s': %s", s->path, strerror(errno));
+	for (size_t i = 0; i < s->n; i++) {
+		const struct line *line = &s->lines[i];
+		const char *mark = strstr(line->text, "<<");
+
+		fprintf(file, "%s%s\n", line->before ? line->before : "", line->text);
+		if (mark)
+			fprintf(file, "%s%s\n", line->block ? line->block : "", mark + 2);
+		fputs(line->expected ? line->expected : "", file);
+	}
+	fputs(s->tail ? s->tail : "", file);
+	return fclose(file) ? err_set(err, ERR_IO, "write '%s'", s->path) : 0;
+}
+
+/* ---- running ------------------------------------------------------------------------------------- */
+
+/* Words between blanks; "…" holds blanks. Cuts text up. */
+static size_t split(char *text, char *words[WORDS_MAX])
+{
+	size_t n = 0;
+
+	while (n < WORDS_MAX) {
+		text += strspn(text, " \t");
+		if (!*text || starts_with(text, "<<"))
+			break;
+		bool quoted = *text == '"';
+
+		text += quoted;
+		words[n++] = text;
+		text += strcspn(text, quoted ? "\"" : " \t");
+		if (*text)
+			*text++ = '\0';
+	}
+	return n;
+}
+
+static void take_log(struct world *w, struct buf *ret)
+{
+	*ret = w->log;
+	w->log = (struct buf){ 0 };
+	if (!ret->data)
+		buf_puts(ret, "");
+}
+
+static void check_log(struct world *w, struct line *line, const struct run_options *options)
+{
+	struct buf actual, diff = { 0 };
+	const char *expected = line->expected ? line->expected : "";
+
+	take_log(w, &actual);
+	if (options->print)
+		printf("%s\n%s", line->text, actual.data ? actual.data : "");
+	if (options->accept) {
+		free(line->expected);
+		line->expected = take(&actual.data);
+	} else if (!w->quiet && !options->print &&
+		!streq(expected, actual.data ? actual.data : "")) {
+		transcript_diff(expected, actual.data ? actual.data : "", &diff);
+		world_fail(w, "the log is not as expected (- expected, + came):\n%s", diff.data);
+	}
+	buf_done(&actual);
+	buf_done(&diff);
+}
+
+static void run_line(struct world *w, struct line *line, const struct run_options *options)
+{
+	autofree char *text = xstrdup(line->text);
+	char *words[WORDS_MAX];
+	size_t n = split(text, words);
+
+	if (!command_run(w, words, n, line->block))
+		world_fail(w, "no such command");
+	world_settle(w);
+	check_log(w, line, options);
+}
+
+static void begin(struct world *w, const struct run_options *options)
+{
+	struct buf log;
+
+	world_init(w, &options->mishap);
+	w->quiet = options->mishap.trouble != TROUBLE_NONE;
+	w->t = -SETTLED;
+	if (!w->failure[0])
+		agent_up(w);
+	world_run(w, 0);
+	take_log(w, &log);
+	buf_done(&log);
+}
+
+static void finish(struct world *w, struct outcome *ret, int line)
+{
+	unsigned left = w->mishap.trouble == FAULT_STORE ? w->mishap.n : WRITES_MAX;
+
+	if (!w->failure[0])
+		watch_end(w);
+	ret->end = look_end(w);
+	if (w->failure[0])
+		ret->failure = line ? xasprintf("line %d, %s", line, w->failure)
+				    : xstrdup(w->failure);
+	ret->commits = w->commits;
+	ret->actions = w->actions;
+	ret->ops = w->ops;
+	ret->writes = left - (w->store ? w->store->fail_after : 0);
+	ret->happened = w->happened || (w->mishap.trouble == FAULT_STORE && !w->store->fail_after);
+	world_done(w);
+}
+
+void scenario_run(struct scenario *s, const struct run_options *options, struct outcome *ret)
+{
+	struct world *w = xcalloc(1, sizeof(*w));
+	int failed = 0;
+
+	*ret = (struct outcome){ 0 };
+	begin(w, options);
+	if (options->mishap.trouble == TROUBLE_NONE)
+		store_fail_after(w->store, WRITES_MAX);
+	for (size_t i = 0; i < s->n && !w->failure[0]; i++) {
+		run_line(w, &s->lines[i], options);
+		if (w->failure[0])
+			failed = s->lines[i].number;
+	}
+	w->quiet = true;
+	world_run(w, w->t + AFTERLIFE);
+	finish(w, ret, failed);
+	free(w);
+}
+
+void outcome_done(struct outcome *o)
+{
+	free(o->end);
+	free(o->failure);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The simulation: the real agent and the real store in virtual time, with a fake hypervisor, a fake
+ * manifest folder and a client. One struct world is one run of one scenario. Everything is
+ * deterministic: the same scenario with the same crash or fault does the same again.
+ *
+ *   world.c       the clock, what is due, the agent's life and death
+ *   fake_hv.c     the hypervisor port: operations and their answers; fake_domain.c: their effects
+ *   fake_host.c   what happens on the host: guests, libvirtd, virsh
+ *   client.c      requests and their retries; folder.c: the manifest folder
+ *   watch.c       the invariants of design §6, asserted at each commit and each action
+ *   look.c        what the API would show: predicates for `expect` and `wait until`
+ *   endstate.c    what must be the same at the end of every run of a scenario
+ *   scenario.c    scenario files; commands.c: what their lines do; transcript.c: the expected log
+ *   walks.c       each scenario again with a crash or a fault at every point
+ */
+#ifndef VMAGENT_TEST_SIM_H
+#define VMAGENT_TEST_SIM_H
+
+#include <cjson/cJSON.h>
+
+#include "daemon/agent.h"
+
+#define DOMAINS_MAX  8
+#define FILES_MAX    16
+#define MARKS_MAX    8
+#define TRACKED_MAX  256
+#define WALL_START   INT64_C(1795910400000) /* 2026-11-29T00:00:00Z */
+#define BOOT_START   SECONDS(1000)
+#define AFTERLIFE    SECONDS(600) /* virtual time after a scenario's last line */
+#define WAIT_LIMIT_S 400          /* of `wait until` */
+
+struct world;
+
+/* ---- the crash or fault of this run --------------------------------------------------------- */
+
+enum trouble {
+	TROUBLE_NONE,
+	CRASH_BEFORE_COMMIT, /* the n-th */
+	CRASH_AFTER_COMMIT,  /* the n-th, before anything leaves */
+	CRASH_AFTER_ACTION,  /* the n-th op or answer that leaves */
+	FAULT_STORE,         /* the n-th write fails, once */
+	FAULT_OP,            /* the n-th op fails, once, and has done nothing */
+	FAULT_ANSWER         /* the n-th op does its work and still answers with an error */
+};
+
+/* What becomes of the ops that a killed agent had sent. */
+enum fate { FATE_FINISH, FATE_VANISH, FATE_FINISHED, FATE_MAX };
+
+struct mishap {
+	enum trouble trouble;
+	unsigned n;
+	enum fate fate;
+};
+
+/* ---- things to come ------------------------------------------------------------------------- */
+
+struct pending {
+	msec at;
+	uint64_t seq; /* order among those of the same time */
+	void (*fire)(struct world *w, struct pending *p);
+	uint64_t life; /* of the agent and its connection that wait for it; 0: nobody's */
+	uint64_t link;
+	struct op op;            /* owned */
+	struct op_result result; /* owned */
+	struct domain_event event;
+	int domain;            /* index */
+	uint64_t boot;         /* of that domain */
+	bool works_unanswered; /* FAULT_ANSWER */
+};
+
+/* ---- the host ------------------------------------------------------------------------------- */
+
+enum unseen { UNSEEN_NOTHING, UNSEEN_POWEROFF, UNSEEN_CRASH, UNSEEN_PANIC };
+
+struct fake_domain {
+	bool exists;
+	bool foreign; /* not made by the agent */
+	char name[128];
+	char uuid[UID_SIZE];
+	char owner[UID_SIZE];
+	enum domain_state state;
+	enum domain_reason reason;
+	bool active;
+	bool acpi, panic_device;
+	bool going;         /* it is shutting down */
+	enum unseen unseen; /* what happened while no libvirtd looked */
+	uint64_t boot;      /* counts the QEMUs */
+};
+
+struct fake_guest { /* of a domain's name, over all its domains */
+	char name[128];
+	bool deaf;
+	unsigned boots, signals, kills;
+	msec first_signal, killed_at;
+};
+
+struct op_script { /* per kind of op */
+	bool hangs;
+	unsigned fails;
+	enum err_code code;
+	char text[128];
+};
+
+struct fake {
+	struct fake_domain domains[DOMAINS_MAX];
+	struct fake_guest guests[DOMAINS_MAX];
+	size_t n_guests;
+	struct op_script scripts[OP_KIND_MAX];
+	bool down;   /* libvirtd */
+	bool odd;    /* events come in odd orders */
+	bool linked; /* the agent has a connection */
+	uint64_t link;
+	char dirs[TRACKED_MAX][UID_SIZE]; /* folders of runs */
+	size_t n_dirs;
+	struct op lanes[DOMAINS_MAX * LANE_MAX]; /* owned copies: under way for this agent */
+	size_t n_lanes;
+};
+
+/* ---- the invariants' memory ------------------------------------------------------------------- */
+
+struct tracked { /* a VMI that was ever stored */
+	char uid[UID_SIZE];
+	enum phase phase;
+	bool started; /* its domain has run */
+};
+
+struct watch {
+	struct tracked vmis[TRACKED_MAX];
+	size_t n_vmis;
+	char stopped[MARKS_MAX][64]; /* VMs that an admin stopped */
+	size_t n_stopped;
+};
+
+struct mark {
+	char name[64];
+	char vm_uid[UID_SIZE], vmi_uid[UID_SIZE];
+};
+
+/* ---- the world -------------------------------------------------------------------------------- */
+
+struct manifest_file {
+	char name[64];
+	char *content; /* owned */
+};
+
+struct client_request { /* one at a time: the client waits for its answer */
+	struct request request;
+	struct manifest manifest; /* owned */
+	enum input_kind kind;
+	bool waiting, answered;
+	bool refused; /* it is to be refused */
+	bool sent;    /* an agent has it */
+	bool lost;    /* an earlier try got no answer */
+	msec retry_at;
+	struct err err;
+	char *note; /* owned */
+};
+
+struct world {
+	msec t;         /* since the beginning of the scenario */
+	msec boot_base; /* t of this boot's clock 0 */
+	char boot_id[16];
+	uint64_t seed;
+	struct pending *queue; /* owned, unsorted */
+	size_t n_queue, cap_queue;
+	uint64_t seq;
+
+	struct store *store; /* owned */
+	struct agent *agent; /* owned; NULL: not running */
+	struct agent_options options;
+	struct hypervisor hv;
+	struct fake fake;
+	bool wanted; /* the agent is to run */
+	uint64_t life;
+	unsigned spins; /* steps in a row without time passing */
+	bool dead;      /* killed in the middle of this turn: nothing leaves any more */
+
+	struct mishap mishap;
+	unsigned commits, actions, ops;
+	bool happened; /* the mishap */
+
+	struct manifest_file files[FILES_MAX];
+	size_t n_files;
+	bool folder_missing;
+	struct client_request client;
+	struct watch watch;
+	struct mark marks[MARKS_MAX];
+	size_t n_marks;
+
+	struct buf log;                   /* since it was last taken */
+	bool quiet;                       /* the log is not compared */
+	char uids[TRACKED_MAX][UID_SIZE]; /* as they first appeared in the log */
+	size_t n_uids;
+	char failure[1024]; /* "": all is well */
+};
+
+/* world.c */
+void world_init(struct world *w, const struct mishap *mishap);
+void world_done(struct world *w);
+void world_fail(struct world *w, const char *fmt, ...) PRINTF(2, 3); /* the first one counts */
+struct now world_now(const struct world *w);
+struct pending *world_later(struct world *w, msec delay,
+	void (*fire)(struct world *w, struct pending *p));
+void world_settle(struct world *w);           /* turns until nothing is dirty */
+void world_run(struct world *w, msec until);  /* lets time pass */
+bool world_step(struct world *w, msec until); /* one jump; false: nothing is due before */
+void world_input(struct world *w, const struct input *input);
+void agent_up(struct world *w);
+void agent_down(struct world *w);   /* kill -9 */
+void agent_end(struct world *w);    /* the same, and what becomes of its ops is not decided yet */
+bool world_action(struct world *w); /* something leaves; false: the agent is dead already */
+
+/* fake_domain.c */
+void fake_effect(struct world *w, const struct op *op, struct op_result *result);
+struct fake_domain *fake_find(struct world *w, const char *name);
+struct fake_domain *fake_find_uuid(struct world *w, const char *uuid);
+struct fake_domain *fake_add(struct world *w, const char *name);
+struct fake_guest *fake_guest(struct world *w, const char *name);
+
+/* fake_hv.c */
+void fake_start(struct world *w);
+void fake_emit(struct world *w, const struct fake_domain *dom, const struct domain_event *event);
+void fake_drop_ops(struct world *w, enum fate fate); /* the agent that sent them is gone */
+void fake_lose_ops(struct world *w);                 /* libvirtd is gone */
+void fake_release_ops(struct world *w);              /* what hung goes on */
+void fake_forget_lanes(struct world *w);
+
+/* fake_host.c */
+void domain_boot(struct world *w, struct fake_domain *dom);
+void domain_end(struct world *w, struct fake_domain *dom, enum domain_reason reason);
+void domain_press(struct world *w, struct fake_domain *dom); /* ACPI power button */
+void host_libvirt_down(struct world *w);
+void host_libvirt_up(struct world *w);
+void host_reboot(struct world *w);
+bool host_guest_act(struct world *w, const char *name, const char *act);
+
+/* client.c */
+void client_send(struct world *w);
+void client_done(struct client_request *c);
+/* Sends it and lets time pass until it is answered; fails the world unless accepted as wanted. */
+void client_do(struct world *w, bool refused);
+void client_create(struct world *w, const char *text);
+
+/* folder.c */
+void folder_put(struct world *w, const char *name, const char *content);
+void folder_remove(struct world *w, char *const *names, size_t n);
+void folder_scan(struct world *w); /* all of it */
+
+/* watch.c */
+void watch_commit(struct world *w);
+void watch_submit(struct world *w, const struct op *op);
+void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_uid);
+void watch_quiet(struct world *w);
+void watch_end(struct world *w);
+void watch_stop(struct world *w, const char *name, bool stopped);
+
+/* look.c */
+const char *look_text(const cJSON *json,
+	const char *path); /* a number's text: until the next call */
+char *look_object(struct world *w, enum object_kind kind, const char *name); /* owned or NULL */
+char *look_all(struct world *w); /* VMs and VMIs with all that is stored; owned */
+/* Whether words ("vm web printable=Running", "no vmi web", …) hold; *ret_why says how it is. */
+bool look_holds(struct world *w, char *const *words, size_t n, struct buf *ret_why);
+void look_mark(struct world *w, const char *name);
+
+/* endstate.c */
+char *look_end(struct world *w); /* the end state; owned */
+
+/* commands.c */
+bool command_run(struct world *w, char *const *words, size_t n, const char *block);
+
+/* transcript.c */
+void transcript_log(void *ctx, const struct log_line *line);
+void transcript_diff(const char *expected, const char *actual, struct buf *ret);
+
+/* scenario.c */
+struct line {           /* one command of a scenario */
+	char *before;   /* owned or NULL: comments and empty lines above it */
+	char *text;     /* owned */
+	char *block;    /* owned or NULL: what stood between << and its end */
+	char *expected; /* owned or NULL: the log lines below it */
+	int number;
+};
+struct scenario {
+	char *path, *name;  /* owned */
+	struct line *lines; /* owned */
+	size_t n, cap;
+	char *tail; /* owned or NULL: comments after the last command */
+	bool no_crash_walk, no_fault_walk;
+	bool any_boots; /* how often a guest was started depends on when the agent was killed */
+};
+int scenario_load(const char *path, struct scenario *ret, struct err *err);
+void scenario_done(struct scenario *s);
+
+struct outcome {
+	char *end;     /* owned: the end state */
+	char *failure; /* owned or NULL */
+	unsigned commits, actions, ops, writes;
+	bool happened; /* the mishap */
+};
+void outcome_done(struct outcome *o);
+/* accept: writes the actual log into the scenario's lines instead of comparing. */
+struct run_options {
+	struct mishap mishap;
+	bool accept;
+	bool print;
+};
+void scenario_run(struct scenario *s, const struct run_options *options, struct outcome *ret);
+int scenario_save(const struct scenario *s, struct err *err);
+
+/* walks.c */
+bool walks_run(struct scenario *s, const struct outcome *plain);
+/* One run; what: "after-action:7:vanish". */
+bool walks_only(struct scenario *s, const struct outcome *plain, const char *what);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The walks: a scenario again and again, each time with the agent killed, or something failing, at
+ * another point; the end state must always be that of the plain run (design §6.5, §7).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim.h"
+
+/* clang-format off */
+static const char *const trouble_names[] = {
+	[TROUBLE_NONE]        = "none",
+	[CRASH_BEFORE_COMMIT] = "before-commit",
+	[CRASH_AFTER_COMMIT]  = "after-commit",
+	[CRASH_AFTER_ACTION]  = "after-action",
+	[FAULT_STORE]         = "store-fault",
+	[FAULT_OP]            = "op-fault",
+	[FAULT_ANSWER]        = "answer-fault",
+};
+static const char *const fate_names[FATE_MAX] = {
+	[FATE_FINISH]   = "finish",
+	[FATE_VANISH]   = "vanish",
+	[FATE_FINISHED] = "finished",
+};
+/* clang-format on */
+
+struct walk {
+	struct scenario *s;
+	const struct outcome *plain;
+	unsigned runs;
+	bool failed;
+};
+
+static void report(struct walk *walk, const struct mishap *m, const struct outcome *o)
+{
+	struct buf diff = { 0 };
+
+	walk->failed = true;
+	printf("FAIL %s: %s %u, ops %s: ", walk->s->name, trouble_names[m->trouble], m->n,
+		fate_names[m->fate]);
+	if (o->failure) {
+		printf("%s\n", o->failure);
+	} else {
+		transcript_diff(walk->plain->end, o->end, &diff);
+		printf("another end state (- plain, + now):\n%s", diff.data ? diff.data : "");
+	}
+	printf("  again: sim --only %s:%u:%s %s\n", trouble_names[m->trouble], m->n,
+		fate_names[m->fate], walk->s->path);
+	buf_done(&diff);
+}
+
+/* Unless the scenario says so, how often guests were started counts too: those lines come last. */
+static bool same_end(const struct walk *walk, const struct outcome *o)
+{
+	size_t a = strcspn(walk->plain->end, "\f"), b = strcspn(o->end, "\f");
+
+	if (!walk->s->any_boots)
+		return streq(o->end, walk->plain->end);
+	return a == b && strncmp(o->end, walk->plain->end, a) == 0;
+}
+
+static bool walk_one(struct walk *walk, const struct run_options *options)
+{
+	struct outcome o;
+	bool good;
+
+	scenario_run(walk->s, options, &o);
+	good = !o.failure && same_end(walk, &o);
+	if (!good)
+		report(walk, &options->mishap, &o);
+	walk->runs += o.happened;
+	outcome_done(&o);
+	return good;
+}
+
+/* The first failure ends a walk: its neighbours would say the same. */
+static void walk_points(struct walk *walk, enum trouble trouble, unsigned n, unsigned fates)
+{
+	for (unsigned i = 1; i <= n && !walk->failed; i++) {
+		for (unsigned fate = 0; fate < fates && !walk->failed; fate++) {
+			struct run_options options = { .mishap = { trouble, i, fate } };
+
+			walk_one(walk, &options);
+		}
+	}
+}
+
+static bool walk_done(const struct walk *walk, const char *name)
+{
+	if (!walk->failed)
+		printf("ok %s (%s walk, %u runs)\n", walk->s->name, name, walk->runs);
+	return !walk->failed;
+}
+
+bool walks_run(struct scenario *s, const struct outcome *plain)
+{
+	struct walk crash = { .s = s, .plain = plain }, fault = crash;
+
+	if (!s->no_crash_walk) {
+		walk_points(&crash, CRASH_BEFORE_COMMIT, plain->commits, 1);
+		walk_points(&crash, CRASH_AFTER_COMMIT, plain->commits, 1);
+		walk_points(&crash, CRASH_AFTER_ACTION, plain->actions, FATE_MAX);
+	}
+	if (!s->no_fault_walk) {
+		walk_points(&fault, FAULT_STORE, plain->writes, 1);
+		walk_points(&fault, FAULT_OP, plain->ops, 1);
+		walk_points(&fault, FAULT_ANSWER, plain->ops, 1);
+	}
+	return (s->no_crash_walk || walk_done(&crash, "crash")) &
+		(s->no_fault_walk || walk_done(&fault, "fault"));
+}
+
+bool walks_only(struct scenario *s, const struct outcome *plain, const char *what)
+{
+	struct walk walk = { .s = s, .plain = plain };
+	struct run_options options = { .print = true };
+	char trouble[32] = "", fate[32] = "";
+
+	sscanf(what, "%31[^:]:%u:%31s", trouble, &options.mishap.n, fate);
+	for (unsigned i = 0; i < ARRAY_SIZE(trouble_names); i++) {
+		if (streq(trouble_names[i], trouble))
+			options.mishap.trouble = i;
+	}
+	for (unsigned i = 0; i < FATE_MAX; i++) {
+		if (streq(fate_names[i], fate))
+			options.mishap.fate = i;
+	}
+	return walk_one(&walk, &options);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The invariants of design §6, asserted from outside: against what is stored, not against what the
+ * agent thinks. Called at each commit, each op that leaves, each QEMU that starts, and whenever the
+ * agent says that it is done.
+ */
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/phase.h"
+#include "daemon/agent_private.h"
+#include "sim.h"
+
+/* ---- the VMIs that ever were ---------------------------------------------------------------------- */
+
+static struct tracked *track(struct world *w, const char *uid)
+{
+	struct watch *watch = &w->watch;
+
+	for (size_t i = 0; i < watch->n_vmis; i++) {
+		if (streq(watch->vmis[i].uid, uid))
+			return &watch->vmis[i];
+	}
+	if (watch->n_vmis == TRACKED_MAX) {
+		world_fail(w, "the simulation has no room for another VMI");
+		return &watch->vmis[0];
+	}
+
+	struct tracked *new = &watch->vmis[watch->n_vmis++];
+
+	*new = (struct tracked){ .phase = PHASE_UNSET };
+	copy_str(new->uid, UID_SIZE, uid);
+	return new;
+}
+
+/* The few fields that matter of a VMI's private state; the whole is loaded only where it counts. */
+struct stored {
+	bool there;
+	char uid[UID_SIZE];
+	enum phase phase;
+	bool deleted, signalled, killed;
+};
+
+static bool has(const cJSON *json, const char *key)
+{
+	return cJSON_GetObjectItemCaseSensitive(json, key) != NULL;
+}
+
+static struct stored stored_of(const struct object_row *row)
+{
+	cJSON *json = cJSON_Parse(row->state ? row->state : "");
+	const cJSON *phase = cJSON_GetObjectItemCaseSensitive(json, "phase");
+	struct stored stored = { .there = json != NULL,
+		.phase = phase ? (enum phase)phase->valueint : PHASE_UNSET,
+		.deleted = has(json, "deleted"),
+		.signalled = has(json, "signalFirst"),
+		.killed = has(json, "killed") };
+
+	copy_str(stored.uid, UID_SIZE, row->uid);
+	cJSON_Delete(json);
+	return stored;
+}
+
+static int follow_phase(void *ctx, const struct object_row *row)
+{
+	struct world *w = ctx;
+	struct tracked *seen = track(w, row->uid);
+	enum phase phase = stored_of(row).phase;
+
+	if (phase != seen->phase && !phase_may_become(seen->phase, phase))
+		world_fail(w, "%s: phase %s became %s", row->name, phase_name(seen->phase),
+			phase_name(phase));
+	seen->phase = phase;
+	return 0;
+}
+
+void watch_commit(struct world *w)
+{
+	struct object_query query = { .kind = KIND_VMI };
+
+	store_each(w->store, &query, follow_phase, w, NULL);
+}
+
+/* ---- what an admin stopped ------------------------------------------------------------------------ */
+
+void watch_stop(struct world *w, const char *name, bool stopped)
+{
+	struct watch *watch = &w->watch;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < watch->n_stopped; i++) {
+		if (!streq(watch->stopped[i], name))
+			memmove(watch->stopped[kept++], watch->stopped[i],
+				sizeof(watch->stopped[0]));
+	}
+	watch->n_stopped = kept;
+	if (stopped && kept < MARKS_MAX)
+		copy_str(watch->stopped[watch->n_stopped++], sizeof(watch->stopped[0]), name);
+}
+
+static bool is_stopped(const struct world *w, const char *name)
+{
+	for (size_t i = 0; i < w->watch.n_stopped; i++) {
+		if (streq(w->watch.stopped[i], name))
+			return true;
+	}
+	return false;
+}
+
+/* ---- ops that leave ------------------------------------------------------------------------------- */
+
+static int keep_stored(void *ctx, const struct object_row *row)
+{
+	*(struct stored *)ctx = stored_of(row);
+	return 1;
+}
+
+static struct stored stored_vmi(struct world *w, const struct op *op)
+{
+	struct object_query query = { .kind = KIND_VMI, .ns = op->ns, .name = op->name };
+	struct stored stored = { .there = false };
+
+	store_each(w->store, &query, keep_stored, &stored, NULL);
+	return stored;
+}
+
+/* NULL when what is stored justifies the op. */
+static const char *objection(const struct stored *vmi, const struct op *op)
+{
+	bool final = phase_is_final(vmi->phase);
+
+	switch (op->kind) {
+	case OP_PREPARE:
+		return vmi->phase == PHASE_SCHEDULING ? NULL : "it is not being scheduled";
+	case OP_START:
+		if (vmi->deleted)
+			return "it is deleted";
+		return vmi->phase == PHASE_SCHEDULED ? NULL : "it is not scheduled";
+	case OP_SHUTDOWN:
+		if (!vmi->deleted)
+			return "nobody wants it stopped";
+		return vmi->signalled ? NULL : "the signal is not stored";
+	case OP_DESTROY:
+		if (!final && !vmi->deleted)
+			return "nobody wants it stopped";
+		return final || vmi->killed ? NULL : "the kill is not stored";
+	case OP_UNDEFINE:
+	case OP_CLEAN:
+		return final ? NULL : "it is not final";
+	case OP_NONE:
+	case OP_LIST:
+	case OP_READ:
+	case OP_KIND_MAX:
+		break;
+	}
+	return NULL;
+}
+
+/* No other QEMU of ours under that name. */
+static void check_alone(struct world *w, const struct op *op)
+{
+	const struct fake_domain *dom = fake_find(w, op->domain);
+
+	if (dom && dom->active && !dom->foreign && !streq(dom->owner, op->vmi_uid))
+		world_fail(w, "start of %s while a QEMU of another run of it lives", op->name);
+	if (is_stopped(w, op->name))
+		world_fail(w, "start of %s, which was stopped", op->name);
+}
+
+void watch_submit(struct world *w, const struct op *op)
+{
+	struct stored vmi;
+	const char *why;
+
+	if (op->kind == OP_LIST)
+		return;
+	vmi = stored_vmi(w, op);
+	if (!vmi.there || !streq(vmi.uid, op->vmi_uid)) {
+		world_fail(w, "op %s left for a VMI of %s that is not stored",
+			op_kind_name(op->kind), op->name);
+		return;
+	}
+	why = objection(&vmi, op);
+	if (why)
+		world_fail(w, "op %s left for %s although %s", op_kind_name(op->kind), op->name,
+			why);
+	if (op->kind == OP_START)
+		check_alone(w, op);
+}
+
+void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_uid)
+{
+	struct tracked *seen = track(w, vmi_uid);
+
+	if (phase_is_final(seen->phase))
+		world_fail(w, "the final VMI of %s runs again", dom->name);
+	if (seen->started)
+		world_fail(w, "a second QEMU for the same VMI of %s", dom->name);
+	seen->started = true;
+}
+
+/* ---- rest ------------------------------------------------------------------------------------------ */
+
+/* Nothing is dirty: then no machine may have a step to make. */
+void watch_quiet(struct world *w)
+{
+	const struct agent *agent = w->agent;
+	struct host_facts host = { .now = world_now(w),
+		.connected = agent->connected,
+		.hold = agent->rebuilding,
+		.settled = agent->lists > READS_TO_AGREE };
+
+	for (size_t i = 0; i < agent->machines.n && !agent->uncommitted; i++) {
+		const struct machine *m = agent->machines.list[i];
+		struct plan plan = machine_decide(m, &host);
+
+		if (plan.step != STEP_NONE)
+			world_fail(w, "%s: nothing new, and still it plans to %s", m->name,
+				step_name(plan.step));
+	}
+}
+
+static int count_event(void *ctx, const struct object_row *row)
+{
+	int64_t *next = ctx;
+	const char *dot = strrchr(row->name, '.');
+
+	if (dot && strtoll(dot + 1, NULL, 16) > *next)
+		*next = strtoll(dot + 1, NULL, 16);
+	return 0;
+}
+
+static int count_row(void *ctx, const struct object_row *row)
+{
+	(void)row;
+	++*(int64_t *)ctx;
+	return 0;
+}
+
+void watch_end(struct world *w)
+{
+	struct object_query query = { .kind = KIND_EVENT };
+	autofree char *stored = store_get_value(w->store, "event_seq");
+	int64_t last = 0, n = 0, seq = stored ? strtoll(stored, NULL, 10) : 0;
+
+	store_each(w->store, &query, count_event, &last, NULL);
+	store_each(w->store, &query, count_row, &n, NULL);
+	if (last != n || last != seq)
+		world_fail(w,
+			"event numbers have gaps: %" PRId64 " events, the last is %" PRId64
+			", stored is %" PRId64,
+			n, last, seq);
+	if (w->agent && !agent_is_healthy(w->agent, &(struct err){ 0 }))
+		world_fail(w, "the agent ends unhealthy");
+}
