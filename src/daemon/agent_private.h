@@ -59,6 +59,7 @@ struct origin {     /* a provenance row */
 struct origins {
 	struct origin **list; /* owned */
 	size_t n, cap;
+	bool held; /* most of them went at once: nothing is deleted until all are back */
 	bool changed;
 };
 

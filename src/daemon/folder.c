@@ -322,8 +322,6 @@ static void remove_object(struct agent *agent, struct origin *o, struct now now)
 	struct happening what = { .actor = file_actor(o->file) };
 
 	origin_remove(agent, o);
-	if (!meta || meta->deleted || !streq(meta->uid, o->uid))
-		return;
 	if (o->kind == KIND_VM)
 		vm_delete(m, now);
 	else
@@ -348,10 +346,33 @@ static void release(struct agent *agent)
 	free(take(&agent->folder_hold));
 }
 
-/* Few removals are believed; most of the folder, or all of it at a first look, is held. */
-static void settle_removals(struct agent *agent, const struct folder_input *in, struct now now)
+static bool object_lives(const struct agent *agent, const struct origin *o)
+{
+	struct machine *m = machines_find(&agent->machines, o->ns, o->name);
+	const struct object_meta *meta = machine_meta(m, o->kind);
+
+	return meta && !meta->deleted && streq(meta->uid, o->uid);
+}
+
+/* Rows of files that are gone go too when there is nothing left that they had declared. */
+static void drop_spent(struct agent *agent)
+{
+	for (size_t i = 0; i < agent->origins.n; i++) {
+		struct origin *o = agent->origins.list[i];
+
+		if (o->gone && !o->removed && !object_lives(agent, o))
+			origin_remove(agent, o);
+	}
+}
+
+/*
+ * Few removals are believed; most of the folder, or all of it at a first look, is held: until every
+ * file is back or its object deleted by command, for files come back one by one. Durable.
+ */
+static bool removals_are_held(struct agent *agent, const struct folder_input *in)
 {
 	size_t live = 0, gone = 0;
+	bool held;
 
 	for (size_t i = 0; i < agent->origins.n; i++) {
 		const struct origin *o = agent->origins.list[i];
@@ -359,16 +380,27 @@ static void settle_removals(struct agent *agent, const struct folder_input *in, 
 		live += o->state == PROVENANCE_LIVE && !o->removed;
 		gone += o->state == PROVENANCE_LIVE && !o->removed && o->gone;
 	}
-	if ((gone >= MASS_REMOVAL_MIN && gone * 2 > live) ||
-		(gone && in->complete && in->n_files == 0)) {
+	held = gone &&
+		(agent->origins.held || (gone >= MASS_REMOVAL_MIN && gone * 2 > live) ||
+			(in->complete && in->n_files == 0));
+	agent->origins.changed |= held != agent->origins.held;
+	agent->origins.held = held;
+	if (held) {
 		autofree char *why =
 			xasprintf("%zu of %zu manifests are gone at once; nothing is deleted for it: bring "
 				  "the files back, or delete the machines with vmactl",
 				gone, live);
 
 		hold(agent, why);
-		return;
 	}
+	return held;
+}
+
+static void settle_removals(struct agent *agent, const struct folder_input *in, struct now now)
+{
+	drop_spent(agent);
+	if (removals_are_held(agent, in))
+		return;
 	release(agent);
 	for (size_t i = 0; i < agent->origins.n; i++) {
 		if (agent->origins.list[i]->gone && !agent->origins.list[i]->removed)

@@ -118,8 +118,13 @@ static int load_row(void *ctx, const struct provenance_row *row)
 	return 0;
 }
 
+#define VALUE_HELD "removals_held"
+
 int origins_load(struct agent *agent, struct err *err)
 {
+	autofree char *held = store_get_value(agent->store, VALUE_HELD);
+
+	agent->origins.held = streq(held, "1");
 	return store_each_provenance(agent->store, load_row, agent, err);
 }
 
@@ -147,6 +152,9 @@ int origins_save(struct agent *agent, struct err *err)
 
 	for (size_t i = 0; i < agent->origins.n && ret == 0; i++)
 		ret = origin_save(agent, agent->origins.list[i], err);
+	if (ret == 0)
+		ret = store_put_value(agent->store, VALUE_HELD, agent->origins.held ? "1" : "",
+			err);
 	return ret;
 }
 
