@@ -266,9 +266,12 @@ static void commit_failed(struct agent *agent, struct turn *turn, struct now now
 	replies_refuse(agent);
 }
 
+/* After a commit that was tried again the machines are still to be decided about: only saving was. */
 static void committed(struct agent *agent, struct turn *turn)
 {
-	if (agent->uncommitted)
+	bool undecided = agent->uncommitted;
+
+	if (undecided)
 		log_text(LOG_LEVEL_NOTICE, "saving works again");
 	agent->uncommitted = false;
 	agent->commit_failures = 0;
@@ -282,6 +285,8 @@ static void committed(struct agent *agent, struct turn *turn)
 		m->vm_changed = m->vmi_changed = false;
 		vm_free(take(&m->gone_vm));
 		vmi_free(take(&m->gone_vmi));
+		if (undecided)
+			machines_mark(&agent->machines, m);
 	}
 }
 
