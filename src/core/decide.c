@@ -156,11 +156,12 @@ static bool vm_is_managed(const struct view *v)
 	return v->vm && !v->vm->meta.deleted && (!v->vmi || streq(v->vmi->owner, v->vm->meta.uid));
 }
 
-/* A final run is counted before the strategy makes it go. */
+/* A final run is counted before the strategy makes it go; one that was to end anyway never is. */
 static bool rule_count_failure(const struct view *v, struct plan *plan)
 {
-	return vm_is_managed(v) && v->vmi && !start_failure_is_over(v->vm, v->vmi) &&
-		start_failure_counts(v->vm, v->vmi) && plan_step(plan, STEP_COUNT_FAILURE);
+	return vm_is_managed(v) && v->vmi && !v->vmi->meta.deleted &&
+		!start_failure_is_over(v->vm, v->vmi) && start_failure_counts(v->vm, v->vmi) &&
+		plan_step(plan, STEP_COUNT_FAILURE);
 }
 
 static bool rule_clear_failure(const struct view *v, struct plan *plan)
