@@ -220,6 +220,16 @@ static bool rule_delete_vm(const struct view *v, struct plan *plan)
 
 /* ---- the run itself ---------------------------------------------------------------------- */
 
+/* Whether the last kill has had its time; it may be lost on the way, so it is repeated. */
+static bool may_kill(const struct view *v, struct plan *plan)
+{
+	msec again = v->vmi->signal_last + SECONDS(RESIGNAL_S);
+
+	if (!may_retry(v, plan) || !lane_is_free(v, LANE_URGENT))
+		return false;
+	return !v->vmi->end.killed || v->host->now.boot >= again || wake_at(plan, again);
+}
+
 /* The kill needs no fresh read: it is owner-checked where it lands, and a hung read must not eat it. */
 static bool rule_stop(const struct view *v, struct plan *plan)
 {
@@ -246,8 +256,7 @@ static bool rule_stop(const struct view *v, struct plan *plan)
 
 	switch (shutdown_decide(&facts, &again)) {
 	case SHUTDOWN_KILL:
-		return may_retry(v, plan) && lane_is_free(v, LANE_URGENT) &&
-			plan_step(plan, STEP_KILL);
+		return may_kill(v, plan) && plan_step(plan, STEP_KILL);
 	case SHUTDOWN_SIGNAL:
 		wake_at(plan, again);
 		return (known || overdue) && lane_is_free(v, LANE_SIGNAL) &&

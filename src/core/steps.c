@@ -114,11 +114,10 @@ static void enter_phase(struct vmi *vmi, const struct plan *plan, struct now now
 	vmi_set_phase(vmi, plan->phase, now);
 	if (plan->reason)
 		replace_str(&vmi->reason, plan->reason);
-	if (plan->phase == PHASE_RUNNING || plan->phase == PHASE_SCHEDULED) {
+	if (plan->phase == PHASE_RUNNING || plan->phase == PHASE_SCHEDULED)
 		replace_str(&vmi->sync_error, NULL);
-		vmi->tries = 0;
-		vmi->retry_at = 0;
-	}
+	vmi->tries = 0; /* what comes next does not wait for what failed before */
+	vmi->retry_at = 0;
 }
 
 static void step_set_phase(struct step_call *c)
@@ -159,10 +158,12 @@ static void step_kill(struct step_call *c)
 		happen(c->ret, KIND_VMI, NULL, "removing what is left of its QEMU");
 		return;
 	}
-	vmi->end.killed = true;
 	c->ret->warning = vmi->typed.grace != 0;
-	happen(c->ret, KIND_VMI, "Deleted", "killing the guest%s",
+	happen(c->ret, KIND_VMI, vmi->end.killed ? NULL : "Deleted", "killing the guest%s%s",
+		vmi->end.killed ? " again" : "",
 		vmi->signal_first ? ": its grace period is over" : "");
+	vmi->end.killed = true;
+	vmi->signal_last = c->env->now.boot;
 }
 
 static void step_op_line(struct step_call *c)
