@@ -311,6 +311,25 @@ START_TEST(a_client_that_does_not_wait)
 }
 END_TEST
 
+/* The API goes before the agent has answered. */
+START_TEST(an_api_that_does_not_wait)
+{
+	const char *vm = api_vm("a", "Halted");
+	struct api_fixture f;
+	struct client c;
+
+	api_fixture_start(&f);
+	f.frozen = true;
+	client_open(&c, &f.loop, f.path);
+	client_printf(&c, "POST " VMS " HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
+		strlen(vm), vm);
+	for (int i = 0; i < 10; i++)
+		uv_run(&f.loop, UV_RUN_NOWAIT);
+	api_fixture_stop(&f);
+	client_close(&c);
+}
+END_TEST
+
 START_TEST(a_store_that_fails)
 {
 	struct api_fixture f;
@@ -357,6 +376,7 @@ Suite *test_api_suite(void)
 	tcase_add_test(tc, verbs);
 	tcase_add_test(tc, events);
 	tcase_add_test(tc, a_client_that_does_not_wait);
+	tcase_add_test(tc, an_api_that_does_not_wait);
 	tcase_add_test(tc, a_store_that_fails);
 	tcase_add_test(tc, a_body_too_large);
 	suite_add_tcase(suite, tc);

@@ -86,8 +86,11 @@ START_TEST(begins_with_what_is_there)
 	api_fixture_start(&f);
 	create_vm(&f, "a");
 	create_vm(&f, "b");
+	relabel(&f, "a", "w");
+	create_vm(&f, "gone");
+	delete_vm(&f, "gone");
 	watch(&c, &f, "");
-	expect_next(&c, "ADDED", "a");
+	expect_next(&c, "ADDED", "a"); /* as they are, not how they came to be so */
 	expect_next(&c, "ADDED", "b");
 	create_vm(&f, "c");
 	expect_next(&c, "ADDED", "c");

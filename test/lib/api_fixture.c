@@ -45,8 +45,9 @@ static struct domain_info *find_domain(struct yes_hypervisor *yes, const char *n
 
 static void define(struct yes_hypervisor *yes, const struct op *op)
 {
-	struct domain_info *d = &yes->domains[yes->n++];
+	struct domain_info *d = &yes->domains[yes->n];
 
+	ck_assert_uint_lt(yes->n++, YES_DOMAINS_MAX);
 	*d = (struct domain_info){ .name = xstrdup(op->domain),
 		.state = DOMAIN_RUNNING,
 		.active = true,
@@ -202,6 +203,7 @@ void api_fixture_stop(struct api_fixture *f)
 	uv_close((uv_handle_t *)&f->turn, NULL);
 	uv_run(&f->loop, UV_RUN_DEFAULT);
 	ck_assert_int_eq(uv_loop_close(&f->loop), 0);
+	agent_turn(f->agent, now_read()); /* what it still owes is said to nobody */
 	agent_free(f->agent);
 	store_close(f->store);
 	for (size_t i = 0; i < f->yes.n_ops; i++)
