@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of vmactl for fish. Commands come from its own help, names from the agent.
+
+function __vmactl_commands
+    vmactl help 2>/dev/null | awk '/^Commands:/ { on = 1; next } on && !/^ / { exit }
+        on { name = $1; $1 = ""; print name "\t" substr($0, 2) }'
+end
+
+function __vmactl_names
+    vmactl --request-timeout=2s get $argv[1] -o name 2>/dev/null | string replace -r '.*/' ''
+end
+
+function __vmactl_type
+    set -l words (commandline -opc | string match -v -- '-*')
+    contains -- "$words[3]" vm vmi events; and echo $words[3]
+end
+
+complete -c vmactl -f
+complete -c vmactl -n __fish_use_subcommand -a '(__vmactl_commands)'
+complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi events'
+complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -n (__vmactl_type)' -a '(__vmactl_names (__vmactl_type))'
+complete -c vmactl -n '__fish_seen_subcommand_from start stop restart' -a '(__vmactl_names vm)'
+complete -c vmactl -n '__fish_seen_subcommand_from console' -a '(__vmactl_names vmi)'
+complete -c vmactl -n '__fish_seen_subcommand_from validate' -F
+complete -c vmactl -s h -l help -d 'print help'
+complete -c vmactl -s n -l namespace -x -d namespace
+complete -c vmactl -l socket -r -d "the agent's socket"
+complete -c vmactl -n '__fish_seen_subcommand_from apply create delete validate' -s f -l filename -r -F -d file
+complete -c vmactl -n '__fish_seen_subcommand_from get events apply create version' -s o -l output -x -a 'wide json yaml name jsonpath= custom-columns=' -d format
+complete -c vmactl -n '__fish_seen_subcommand_from get events' -s w -l watch -d 'go on printing what changes'
+complete -c vmactl -n '__fish_seen_subcommand_from get events delete' -s A -l all-namespaces -d 'of every namespace'
+complete -c vmactl -n '__fish_seen_subcommand_from get delete' -s l -l selector -x -d 'only objects with these labels'
+complete -c vmactl -n '__fish_seen_subcommand_from stop restart delete' -l force -d 'do not wait for the guest'
+complete -c vmactl -n '__fish_seen_subcommand_from stop restart delete' -l grace-period -x -d seconds
+complete -c vmactl -n '__fish_seen_subcommand_from wait delete' -l timeout -x -d 'how long to wait'
+complete -c vmactl -n '__fish_seen_subcommand_from wait' -l for -x -a 'condition= jsonpath= create delete' -d 'what to wait for'
