@@ -227,7 +227,7 @@ struct vmi {
 	unsigned tries;	   /* failed tries of that */
 	bool hopeless; /* an error that no retry can cure: a missing image, XML that is refused */
 	msec signal_first; /* boot time of the first shutdown signal; 0: none */
-	msec signal_last;
+	msec signal_last; /* of the last one, or of the last kill */
 	bool prepared; /* its volumes' files exist */
 	int64_t vm_generation; /* of the VM when it was created (§11.3) */
 	bool cleaned;  /* its files and its domain are gone */
