@@ -88,9 +88,10 @@ static void entropy(void *ctx, void *bytes, size_t n)
 
 /* ---- parts ------------------------------------------------------------------------------------- */
 
+/* QEMU's user must reach its disks, whatever the umask is. What is there already stays as it is. */
 static int make_folder(const char *path, mode_t mode, struct err *err)
 {
-	if (mkdir(path, mode) == 0 || errno == EEXIST)
+	if (mkdir(path, mode) == 0 ? chmod(path, mode) == 0 : errno == EEXIST)
 		return 0;
 	return err_set(err, ERR_IO, "cannot create the folder '%s': %s", path, strerror(errno));
 }
