@@ -1,0 +1,309 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# lib.sh: what the end-to-end tests are written in. A test is a script that sources this file and runs in one of two
+# environments, in a folder $T of its own:
+#   embed   the agent hosts libvirt's QEMU driver itself (qemu:///embed), as root or as an ordinary user
+#   system  a libvirtd of its own in a private mount namespace (qemu:///system), as root; no systemd, no cgroups
+# Nothing here sleeps in the hope that something has happened: it is waited for, with a deadline.
+# test/e2e/run sets B (the built programs), T, NAME and ENV.
+set -u
+ulimit -c 0
+
+M=$T/manifests S=$T/state
+PATIENCE=${PATIENCE:-180} # seconds after which something that was waited for is missing
+AS=()                     # as whom, a command that runs another: agent and vmactl
+AGENT=                    # pid of the agent while it is meant to run; embedded: of the parent of the two
+LIBVIRTD=                 # of libvirtd while that is meant to run
+URI=qemu:///system
+RUN=/run/libvirt/qemu # where libvirt keeps QEMU's pid files
+export VMAGENT_SOCKET=$T/sock
+
+# ---- verdicts ----------------------------------------------------------------------------------------------------
+
+# shellcheck disable=SC2153 # run gives us the name
+ok() { echo "ok $NAME: $*"; }
+
+fail()
+{
+	echo "FAIL $NAME: $* (line ${BASH_LINENO[-2]})"
+	exit 1
+}
+
+# is WHAT GOT WANTED
+is() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1: got '$2', not '$3'"; fi; }
+
+# isnt WHAT GOT UNWANTED: something, and not that.
+isnt() { if [ -n "$2" ] && [ "$2" != "$3" ]; then ok "$1"; else fail "$1: got '$2'"; fi; }
+
+# holds WHAT COMMAND...
+holds()
+{
+	local what=$1
+	shift
+	"$@" >/dev/null 2>&1 || fail "$what"
+	ok "$what"
+}
+
+# await WHAT COMMAND...: until the command succeeds. Says nothing if it does.
+await()
+{
+	local what=$1 deadline=$((SECONDS + PATIENCE))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $deadline ] || fail "waited in vain: $what"
+		[ -z "$AGENT" ] || alive "$AGENT" || fail "the agent ended; waited for: $what"
+		sleep 0.1
+	done
+}
+
+# soon WHAT COMMAND...: the same as a check.
+soon()
+{
+	await "$@"
+	ok "$1"
+}
+
+not() { ! "$@"; }
+same() { [ "$("${@:2}" 2>/dev/null)" = "$1" ]; }                # same TEXT COMMAND...: that is what it prints
+other() { local got; got=$("${@:2}" 2>/dev/null) && [ -n "$got" ] && [ "$got" != "$1" ]; } # something else
+
+# ---- processes ---------------------------------------------------------------------------------------------------
+
+alive() { [ -e "/proc/$1/status" ] && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
+qemu_pid() { cat "$RUN/default_$1.pid"; }
+
+# signal SIGNAL PID: sends it and waits for the end, without the shell's remark on it.
+signal()
+{
+	kill "-$1" "$2" 2>/dev/null || :
+	{ wait "$2" || :; } 2>/dev/null
+	await "process $2 ends" not alive "$2"
+}
+
+agent_start()
+{
+	"${AS[@]}" "$B/vmagent" --config "$T/config.yaml" --libvirt "$URI" --manifests "$M" --state "$S" \
+		--socket "$VMAGENT_SOCKET" >>"$T/log/agent.log" 2>&1 &
+	AGENT=$!
+	await "the agent answers" vmactl get vm
+}
+
+agent_stop()
+{
+	local pid=$AGENT
+	AGENT=
+	signal TERM "$pid"
+}
+
+# agent_kill [parent]: kill -9 of the agent. Embedded it is two processes; whichever is killed, both end.
+agent_kill()
+{
+	local parent=$AGENT child
+	child=$(pgrep -x vmagent -P "$AGENT")
+	AGENT=
+	if [ "$ENV" = embed ] && [ "${1-}" != parent ]; then
+		kill -9 "$child"
+	else
+		kill -9 "$parent"
+	fi
+	{ wait "$parent" || :; } 2>/dev/null
+	[ "$ENV" != embed ] || await "the agent's child ends" not alive "$child"
+}
+
+libvirtd_start()
+{
+	libvirtd --config "$T/libvirtd.conf" --pid-file "$T/libvirtd.pid" >>"$T/log/libvirtd.log" 2>&1 &
+	LIBVIRTD=$!
+	await "libvirtd answers" virsh -q -c qemu:///system list
+}
+
+libvirtd_stop() # SIGNAL
+{
+	local pid=$LIBVIRTD
+	LIBVIRTD=
+	signal "$1" "$pid"
+}
+
+# ---- the environments --------------------------------------------------------------------------------------------
+
+embed_begin()
+{
+	URI="qemu:///embed?root=$T/lv"
+	RUN=$T/lv/run/qemu
+}
+
+# A KVM that root and the QEMU user can both open, as udev arranges it; else libvirt probes QEMU at each look-up.
+private_kvm()
+{
+	[ -c /dev/kvm ] || return 0
+	mkdir "$T/dev" &&
+		mount -t tmpfs none "$T/dev" &&
+		mknod "$T/dev/kvm" c 10 232 &&
+		chgrp kvm "$T/dev/kvm" &&
+		chmod 660 "$T/dev/kvm" &&
+		mount --bind "$T/dev/kvm" /dev/kvm
+}
+
+# This script runs in a mount namespace of its own by now, and below a subreaper.
+system_begin()
+{
+	local dir
+	for dir in run/libvirt var/lib/libvirt etc/libvirt var/cache/libvirt var/log/libvirt; do
+		mkdir -p "$T/h/$dir"
+		mount --bind "$T/h/$dir" "/$dir" || fail "cannot mount in a namespace"
+	done
+	private_kvm || echo '# /dev/kvm stays as it is'
+	printf '%s\n' 'stdio_handler = "file"' 'cgroup_controllers = [ ]' 'security_driver = "none"' \
+		>/etc/libvirt/qemu.conf
+	printf '%s\n' 'auth_unix_ro = "none"' 'auth_unix_rw = "none"' >"$T/libvirtd.conf"
+	libvirtd_start
+}
+
+# finish PID: asks it to end, and makes it.
+finish()
+{
+	local deadline=$((SECONDS + 10))
+	kill "$1" 2>/dev/null || :
+	while alive "$1" && [ $SECONDS -lt $deadline ]; do
+		sleep 0.1
+	done
+	! alive "$1" || { echo "# process $1 did not end when asked"; kill -9 "$1"; }
+}
+
+# end: everything that was started, each by its pid. The folder is run's to keep or remove.
+end()
+{
+	local pid file pids=''
+	[ -z "$AGENT" ] || vmactl get vm,vmi,events >"$T/log/objects.txt" 2>&1 || :
+	for pid in $AGENT $LIBVIRTD; do
+		finish "$pid"
+	done
+	for file in "$RUN"/*.pid; do
+		[ ! -e "$file" ] || pids+=" $(cat "$file")"
+	done
+	for pid in $pids; do
+		kill -9 "$pid" 2>/dev/null || :
+	done
+	for file in "$S"/vmi/*/*.log "$T"/h/var/log/libvirt/qemu "$T"/lv/log; do
+		[ ! -e "$file" ] || cp -r "$file" "$T/log/"
+	done
+}
+
+set_up()
+{
+	mkdir -p "$M" "$S" "$T/log" "$T/disks"
+	trap end EXIT
+	trap 'exit 1' INT TERM
+	cat >"$T/config.yaml" <<-YAML
+		apiVersion: vmagent.io/v1
+		kind: AgentConfiguration
+		spec:
+		  hostDiskRoots: [ $T/disks ]
+		  imageRoots: [ $T, $B/guest ]
+	YAML
+	"${ENV}_begin"
+}
+
+begin()
+{
+	set_up
+	agent_start
+}
+
+# ---- what the tests say ------------------------------------------------------------------------------------------
+
+vmactl() { "${AS[@]}" "$B/vmactl" "$@"; }
+
+# get KIND NAME FIELD
+get() { vmactl get "$1" "$2" -o jsonpath="{$3}"; }
+vm_uid() { get vm "$1" .metadata.uid; }
+vmi_uid() { get vmi "$1" .metadata.uid; }
+phase() { get vmi "$1" .status.phase; }
+status() { get vm "$1" .status.printableStatus; }
+strategy() { get vm "$1" .spec.runStrategy; }
+no_vmi() { vmactl get vmi "$1" 2>&1 | grep -q 'NotFound'; }
+no_vm() { vmactl get vm "$1" 2>&1 | grep -q 'NotFound'; }
+
+# manifest NAME STRATEGY [WORD...] prints a VM. Words: deaf, panic, net, grace=N, memory=N, scratch=SIZE, disk=PATH.
+manifest()
+{
+	local name=$1 strategy=$2 image=guest grace=30 memory=128Mi panic='' net=false nics='' pod='' disks='' volumes='' word
+	for word in "${@:3}"; do
+		case $word in
+		deaf)      image=deaf ;;
+		panic)     panic='panicDevices: [ { model: isa } ]' ;;
+		net)       net=true nics='interfaces: [ { name: default, masquerade: {} } ]'
+		           pod='networks: [ { name: default, pod: {} } ]' ;;
+		grace=*)   grace=${word#*=} ;;
+		memory=*)  memory=${word#*=} ;;
+		scratch=*) disks+=', { name: scratch, disk: { bus: virtio } }'
+		           volumes+=", { name: scratch, emptyDisk: { capacity: ${word#*=} } }" ;;
+		disk=*)    disks+=', { name: data, disk: { bus: virtio } }'
+		           volumes+=", { name: data, hostDisk: { path: ${word#*=}, type: Disk } }" ;;
+		*)         fail "manifest: what is $word?" ;;
+		esac
+	done
+	grep -v '^ *$' <<-YAML
+		apiVersion: kubevirt.io/v1
+		kind: VirtualMachine
+		metadata:
+		  name: $name
+		spec:
+		  runStrategy: $strategy
+		  template:
+		    spec:
+		      terminationGracePeriodSeconds: $grace
+		      domain:
+		        memory:
+		          guest: $memory
+		        devices:
+		          autoattachPodInterface: $net
+		          $nics
+		          $panic
+		          disks: [ { name: root, disk: { bus: virtio } }$disks ]
+		      $pod
+		      volumes: [ { name: root, containerDisk: { image: "file://$T/img/$image.img" } }$volumes ]
+	YAML
+}
+
+# put FILE: standard input becomes that file of the agent's folder, all at once.
+put()
+{
+	cat >"$T/new"
+	mv "$T/new" "$M/$1"
+}
+
+# vm NAME STRATEGY [WORD...]: its file, and the agent has taken it.
+vm()
+{
+	manifest "$@" | put "$1.yaml"
+	await "VM $1 is known" vmactl get vm "$1"
+}
+
+running() { await "VMI $1 is Running" same Running phase "$1"; }
+says() { [ "$(grep -a -c -e "$2" "$S/vmi/$(vmi_uid "$1")/serial0.log")" -ge "${3:-1}" ]; } # NAME PATTERN [TIMES]
+up() { await "guest $1 is up" says "$1" '^guest up'; }
+type_in() { printf '%s\n' "$2" | vmactl console "$1" >/dev/null; } # NAME WORDS
+
+# tell NAME WORDS: to the guest, past the agent: its serial line is a socket of QEMU's.
+tell()
+{
+	perl -MIO::Socket::UNIX -e '
+		my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die "$ARGV[0]: $!\n";
+		$s->send("$ARGV[1]\n");
+		$s->shutdown(1);
+		1 while $s->sysread(my $answer, 4096);
+	' "$1" "$2"
+}
+
+# story NAME [UID]: the events of a VM and its runs, or of one run: "UID REASON MESSAGE" each.
+story()
+{
+	vmactl events --for="vm/$1" --no-headers \
+		-o custom-columns=UID:.involvedObject.uid,REASON:.reason,MESSAGE:.message | grep "^${2-}"
+}
+told() { story "$1" "$2" | grep -q -e "$3"; } # NAME UID PATTERN
+
+# log_has PATTERN [TIMES]: the agent's log, over all its lives.
+log_count() { grep -c -e "$1" "$T/log/agent.log"; }
+log_has() { [ "$(log_count "$1")" -ge "${2:-1}" ]; }
