@@ -31,15 +31,20 @@ static const struct hypervisor_ops host_ops = { .start = host_start, .submit = h
 
 void host_init(struct host *host, uv_loop_t *loop, const struct config *config, struct hv_sink sink)
 {
+	struct image_roots roots = {
+		.host_disks = (const char *const *)config->host_disk_roots,
+		.images = (const char *const *)config->image_roots,
+	};
+
 	host->port.ops = &host_ops;
 	host->port.sink = sink;
 	host->virt = virt_new(loop, config->libvirt, sink);
-	host->image = image_new(loop, (const char *const *)config->host_disk_roots, sink);
+	host->image = image_new(loop, &roots, sink);
 }
 
 bool host_is_busy(const struct host *host)
 {
-	return virt_busy(host->virt) > 0;
+	return virt_busy(host->virt) > 0 || image_busy(host->image) > 0;
 }
 
 void host_close(struct host *host)

@@ -22,7 +22,7 @@ struct host {
 void host_init(struct host *host, uv_loop_t *loop, const struct config *config,
 	struct hv_sink sink);
 
-/* Whether a call into libvirt runs now: then the program can only end by _exit(). */
+/* Whether an op runs now: then the program can only end by _exit(). */
 bool host_is_busy(const struct host *host);
 
 /* Not while it is busy; the memory goes when the loop has run its close callbacks. */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The volumes of a run: OP_PREPARE makes them, OP_CLEAN removes the run's folder. Checks and removals run
+ * on libuv's pool, images are made by qemu-img as a limited child that dies with the agent. Nothing
+ * appears under its final name before it is whole and on disk.
+ */
+#ifndef VMAGENT_IO_IMAGE_H
+#define VMAGENT_IO_IMAGE_H
+
+#include <vmagent/hypervisor.h>
+
+#include <uv.h>
+
+#define IMAGE_CHILD_MEMORY "1073741824" /* bytes of address space for qemu-img */
+#define IMAGE_CHILD_CPU    "60"         /* seconds of processor time for it */
+#define IMAGE_TMP_SUFFIX   ".tmp"
+
+struct image;
+
+struct image_roots {                   /* NULL-terminated lists; borrowed for the adapter's life */
+	const char *const *host_disks; /* hostDisk files lie below one of these, links followed */
+	const char *const *images;     /* containerDisk images and kernelBoot folders likewise */
+};
+
+/* Loop thread, all of them. loop and what the sink points to must outlive it. */
+struct image *image_new(uv_loop_t *loop, const struct image_roots *roots, struct hv_sink sink);
+
+/*
+ * Takes a copy of op, which is PREPARE or CLEAN; sink.result() comes later, exactly once. Errors:
+ * ERR_NOT_FOUND (a file or qemu-img is missing), ERR_FORBIDDEN (outside the roots), ERR_INVALID (not an
+ * image that may be used), ERR_NO_SPACE, ERR_IO; the words name volume and path.
+ */
+void image_submit(struct image *image, const struct op *op);
+
+/* Ops under way: while there are any, image_free() must not be called; the program may end by _exit(). */
+size_t image_busy(const struct image *image);
+void image_free(struct image *image);
+
+#endif

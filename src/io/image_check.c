@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What must hold before a run may use its files, and what can be made without qemu-img. It runs on the
+ * pool, because a file may lie on storage that hangs. Links are followed first, then judged.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/image_private.h"
+
+#define FOLDER_MODE       0711 /* QEMU's user must get through */
+#define RAW_MODE          0600
+#define QCOW2_MAGIC       0x514649fb
+#define QCOW2_DATA_FILE   (UINT64_C(1) << 2) /* incompatible feature: external data file */
+#define QCOW2_HEADER_SIZE 80
+
+bool work_needs_child(const struct volume_work *work)
+{
+	return work->kind == VOLUME_WORK_OVERLAY || work->kind == VOLUME_WORK_EMPTY;
+}
+
+char *work_tmp(const struct volume_work *work)
+{
+	return xasprintf("%s%s", work->target, IMAGE_TMP_SUFFIX);
+}
+
+static int fail(struct job *job, const struct volume_work *work, const char *path, int error)
+{
+	enum err_code code = ERR_IO;
+
+	if (error == ENOENT || error == ENOTDIR)
+		code = ERR_NOT_FOUND;
+	else if (error == ENOSPC || error == EDQUOT)
+		code = ERR_NO_SPACE;
+	else if (error == EACCES || error == EPERM || error == ELOOP)
+		code = ERR_FORBIDDEN;
+	return err_set(&job->err, code, "volume '%s': '%s': %s", work->volume, path,
+		strerror(error));
+}
+
+/* ---- roots ------------------------------------------------------------------------------------- */
+
+static bool is_below(const char *path, const char *const *roots)
+{
+	char real[PATH_MAX];
+
+	for (; roots && *roots; roots++) {
+		size_t len;
+
+		if (!realpath(*roots, real))
+			continue;
+		len = strlen(real);
+		if (strncmp(path, real, len) == 0 && (!path[len] || path[len] == '/' || len == 1))
+			return true;
+	}
+	return false;
+}
+
+/* path, or the folder that it is to be made in, must lie below a root when all links are followed. */
+static int check_roots(struct job *job, const struct volume_work *work, const char *path)
+{
+	const struct image_roots *roots = &job->image->roots;
+	char real[PATH_MAX];
+
+	if (!realpath(path, real))
+		return fail(job, work, path, errno);
+	if (is_below(real, roots->images))
+		return 0;
+	if (work->kind != VOLUME_WORK_OVERLAY && is_below(real, roots->host_disks))
+		return 0;
+	return err_set(&job->err, ERR_FORBIDDEN,
+		"volume '%s': '%s' is '%s', which is not below a folder that the configuration allows "
+		"(%s)",
+		work->volume, path, real,
+		work->kind == VOLUME_WORK_OVERLAY ? "imageRoots" : "hostDiskRoots");
+}
+
+static int check_file(struct job *job, const struct volume_work *work, const char *path)
+{
+	struct stat st;
+
+	if (check_roots(job, work, path) < 0)
+		return -(int)job->err.code;
+	if (stat(path, &st) < 0)
+		return fail(job, work, path, errno);
+	if (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode))
+		return 0;
+	return err_set(&job->err, ERR_INVALID,
+		"volume '%s': '%s' is neither a file nor a block device", work->volume, path);
+}
+
+/* ---- what is there, and what is made here -------------------------------------------------------- */
+
+static int create_raw(struct job *job, const struct volume_work *work)
+{
+	autofree char *folder =
+		xstrndup(work->target, (size_t)(strrchr(work->target, '/') - work->target) + 1);
+	int fd;
+
+	if (access(work->target, F_OK) == 0)
+		return check_file(job, work, work->target);
+	if (check_roots(job, work, folder) < 0)
+		return -(int)job->err.code;
+	fd = open(work->target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, RAW_MODE);
+	if (fd < 0)
+		return fail(job, work, work->target, errno);
+	if (ftruncate(fd, work->capacity) < 0 || fsync(fd) < 0) {
+		int error = errno;
+
+		close(fd);
+		unlink(work->target);
+		return fail(job, work, work->target, error);
+	}
+	close(fd);
+	return 0;
+}
+
+struct qcow2_header { /* big endian, as on disk */
+	uint32_t magic, version;
+	uint64_t backing_offset;
+	uint8_t other[56];
+	uint64_t incompatible; /* version 3 */
+} __attribute__((packed));
+
+_Static_assert(sizeof(struct qcow2_header) == QCOW2_HEADER_SIZE, "qcow2 header");
+
+/* An image that names other files would open them for the guest: refused. */
+static int check_qcow2(struct job *job, const struct volume_work *work,
+	const struct qcow2_header *header)
+{
+	bool other = header->backing_offset != 0 ||
+		(be32toh(header->version) >= 3 &&
+			(be64toh(header->incompatible) & QCOW2_DATA_FILE));
+
+	if (!other)
+		return 0;
+	return err_set(&job->err, ERR_INVALID,
+		"volume '%s': '%s' refers to another file (backing or data file), which is not "
+		"allowed; make it whole with 'qemu-img convert'",
+		work->volume, work->base);
+}
+
+static int check_base(struct job *job, const struct volume_work *work, const char **ret_format)
+{
+	struct qcow2_header header = { 0 };
+	ssize_t n;
+	int fd;
+
+	if (check_file(job, work, work->base) < 0)
+		return -(int)job->err.code;
+	fd = open(work->base, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return fail(job, work, work->base, errno);
+	n = pread(fd, &header, sizeof(header), 0);
+	close(fd);
+	*ret_format = "raw";
+	if (n != sizeof(header) || be32toh(header.magic) != QCOW2_MAGIC)
+		return 0;
+	*ret_format = "qcow2";
+	return check_qcow2(job, work, &header);
+}
+
+static int make_folder(struct job *job)
+{
+	if (mkdir(job->op.directory, FOLDER_MODE) < 0 && errno != EEXIST)
+		return err_set(&job->err, errno == ENOSPC ? ERR_NO_SPACE : ERR_IO,
+			"the run's folder '%s': %s", job->op.directory, strerror(errno));
+	if (chmod(job->op.directory, FOLDER_MODE) < 0) /* whatever the umask */
+		return err_set(&job->err, ERR_IO, "the run's folder '%s': %s", job->op.directory,
+			strerror(errno));
+	return 0;
+}
+
+static int check_work(struct job *job, size_t i)
+{
+	const struct volume_work *work = &job->op.work[i];
+
+	switch (work->kind) {
+	case VOLUME_WORK_CHECK:
+		return check_file(job, work, work->target);
+	case VOLUME_WORK_CREATE_RAW:
+		return create_raw(job, work);
+	case VOLUME_WORK_OVERLAY:
+		return check_base(job, work, &job->formats[i]);
+	case VOLUME_WORK_EMPTY:
+	case VOLUME_WORK_MAX:
+		return 0;
+	}
+	return 0;
+}
+
+void image_check(struct job *job)
+{
+	int ret = make_folder(job);
+
+	for (size_t i = 0; i < job->op.n_work && ret == 0; i++)
+		ret = check_work(job, i);
+}
+
+/* ---- names ---------------------------------------------------------------------------------------- */
+
+static int finish_image(struct job *job, const struct volume_work *work)
+{
+	autofree char *tmp = work_tmp(work);
+	int fd = open(tmp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), ret;
+
+	if (fd < 0)
+		return fail(job, work, tmp, errno);
+	ret = fsync(fd);
+	close(fd);
+	if (ret < 0 || rename(tmp, work->target) < 0)
+		return fail(job, work, work->target, errno);
+	return 0;
+}
+
+void image_finish(struct job *job)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < job->op.n_work && ret == 0; i++) {
+		if (work_needs_child(&job->op.work[i]))
+			ret = finish_image(job, &job->op.work[i]);
+	}
+}

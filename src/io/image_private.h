@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the image adapter's files share: image.c the course of an op, image_check.c and image_clean.c what
+ * runs on the pool, image_child.c qemu-img. */
+#ifndef VMAGENT_IO_IMAGE_PRIVATE_H
+#define VMAGENT_IO_IMAGE_PRIVATE_H
+
+#include "io/image.h"
+
+#define CHILD_WORDS_MAX 400 /* bytes of qemu-img's stderr that are kept */
+
+struct image {
+	uv_loop_t *loop;
+	struct image_roots roots;
+	struct hv_sink sink;
+	size_t busy;
+};
+
+struct job { /* one op under way */
+	struct image *image;
+	struct op op; /* owned copy */
+	struct err err;
+	uv_work_t work;
+	size_t next;          /* the work whose image is made next */
+	const char **formats; /* owned list: of each work's base, a constant */
+	uv_process_t child;
+	uv_pipe_t words; /* its stderr */
+	unsigned open;   /* handles of the child that are not closed yet */
+	int64_t status;
+	char tail[CHILD_WORDS_MAX + 1];
+	size_t n_tail;
+};
+
+/* On the pool: everything of PREPARE but qemu-img. Fills job->err. */
+void image_check(struct job *job);
+/* On the pool: the images are whole; makes them durable and gives them their names. */
+void image_finish(struct job *job);
+/* On the pool: removes the run's folder with all that is in it. */
+void image_clean(struct job *job);
+
+bool work_needs_child(const struct volume_work *work);
+char *work_tmp(const struct volume_work *work); /* owned */
+
+/* Starts qemu-img for job->next; done(job) is called when it ended, with job->err set if it failed. */
+void image_child(struct job *job, void (*done)(struct job *job));
+
+#endif

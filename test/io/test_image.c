@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The image adapter with real files and the real qemu-img: what is made, what is refused and in which
+ * words, and that nothing outside the run's folder is ever touched.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/image.h"
+
+Suite *test_image_suite(void);
+
+#define MIB (1 << 20)
+
+static struct world {
+	uv_loop_t loop;
+	struct image *image;
+	char folder[64], disks[80], images[80], run[80];
+	const char *disk_roots[2], *image_roots[2];
+	struct err err;
+	unsigned results;
+} w;
+
+static char *path_in(const char *folder, const char *name)
+{
+	return xasprintf("%s/%s", folder, name);
+}
+
+static void shell(const char *fmt, const char *a, const char *b)
+{
+	autofree char *command = NULL;
+
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-nonliteral\"")
+		command = xasprintf(fmt, a, b);
+	_Pragma("GCC diagnostic pop") ck_assert_msg(system(command) == 0, "%s", command);
+}
+
+static void on_result(void *ctx, const struct op_result *result)
+{
+	(void)ctx;
+	w.err = result->err;
+	w.results++;
+}
+
+static void set_up(void)
+{
+	struct hv_sink sink = { .result = on_result };
+	struct image_roots roots = { w.disk_roots, w.image_roots };
+
+	memset(&w.err, 0, sizeof(w.err));
+	w.results = 0;
+	strcpy(w.folder, "/tmp/vmagent-image.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(w.folder));
+	snprintf(w.disks, sizeof(w.disks), "%s/disks", w.folder);
+	snprintf(w.images, sizeof(w.images), "%s/images", w.folder);
+	snprintf(w.run, sizeof(w.run), "%s/run", w.folder);
+	mkdir(w.disks, 0755);
+	mkdir(w.images, 0755);
+	w.disk_roots[0] = w.disks;
+	w.image_roots[0] = w.images;
+	uv_loop_init(&w.loop);
+	w.image = image_new(&w.loop, &roots, sink);
+}
+
+static void tear_down(void)
+{
+	ck_assert_uint_eq(image_busy(w.image), 0);
+	image_free(w.image);
+	ck_assert_int_eq(uv_loop_close(&w.loop), 0);
+	shell("rm -rf '%s'%s", w.folder, "");
+}
+
+/* Runs one op to its end and returns the code of its result. */
+static int run_op(enum op_kind kind, struct volume_work *work, size_t n)
+{
+	struct op op = { .id = 7, .kind = kind, .directory = w.run, .work = work, .n_work = n };
+	unsigned before = w.results;
+
+	image_submit(w.image, &op);
+	ck_assert_uint_eq(w.results, before);
+	uv_run(&w.loop, UV_RUN_DEFAULT);
+	ck_assert_uint_eq(w.results, before + 1);
+	return w.err.code;
+}
+
+static int prepare(enum volume_work_kind kind, const char *target, const char *base,
+	int64_t capacity)
+{
+	struct volume_work work = { .kind = kind,
+		.volume = (char *)"root",
+		.target = (char *)target,
+		.base = (char *)base,
+		.capacity = capacity };
+
+	return run_op(OP_PREPARE, &work, 1);
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+static void assert_said(const char *words)
+{
+	ck_assert_msg(strstr(w.err.msg, words) != NULL, "'%s' does not say '%s'", w.err.msg, words);
+}
+
+START_TEST(test_overlay_of_raw_and_qcow2)
+{
+	static const char *const formats[] = { "raw", "qcow2" };
+	autofree char *base = path_in(w.images, "base"), *target = path_in(w.run, "root.qcow2");
+	autofree char *tmp = path_in(w.run, "root.qcow2.tmp");
+
+	shell("qemu-img create -q -f %s '%s' 8M", formats[_i], base);
+	ck_assert_int_eq(prepare(VOLUME_WORK_OVERLAY, target, base, 0), ERR_OK);
+	ck_assert(exists(target) && !exists(tmp));
+	shell("qemu-img info --output=json '%s' | grep -q '\"backing-filename-format\": \"%s\"'",
+		target, formats[_i]);
+}
+END_TEST
+
+START_TEST(test_overlay_is_made_anew)
+{
+	autofree char *base = path_in(w.images, "base"), *target = path_in(w.run, "root.qcow2");
+
+	shell("qemu-img create -q -f raw '%s' 8M%s", base, "");
+	ck_assert_int_eq(prepare(VOLUME_WORK_OVERLAY, target, base, 0), ERR_OK);
+	shell("echo spoilt > '%s'; echo left > '%s.tmp'", target, target);
+	ck_assert_int_eq(prepare(VOLUME_WORK_OVERLAY, target, base, 0), ERR_OK);
+	shell("qemu-img info -f qcow2 '%s' >/dev/null%s", target, "");
+}
+END_TEST
+
+START_TEST(test_empty)
+{
+	autofree char *target = path_in(w.run, "scratch.qcow2");
+	struct stat st;
+
+	ck_assert_int_eq(prepare(VOLUME_WORK_EMPTY, target, NULL, 64 * MIB), ERR_OK);
+	shell("qemu-img info --output=json '%s' | grep -q '\"virtual-size\": 67108864'%s", target,
+		"");
+	ck_assert_int_eq(stat(w.run, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0711);
+}
+END_TEST
+
+START_TEST(test_raw_is_made_once)
+{
+	autofree char *target = path_in(w.disks, "data.img");
+	struct stat st;
+
+	ck_assert_int_eq(prepare(VOLUME_WORK_CREATE_RAW, target, NULL, 3 * MIB), ERR_OK);
+	ck_assert_int_eq(stat(target, &st), 0);
+	ck_assert_int_eq(st.st_size, 3 * MIB);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	shell("printf precious > '%s'%s", target, "");
+	ck_assert_int_eq(prepare(VOLUME_WORK_CREATE_RAW, target, NULL, 5 * MIB), ERR_OK);
+	shell("test \"$(cat '%s')\" = precious%s", target, "");
+}
+END_TEST
+
+START_TEST(test_missing_files_are_named)
+{
+	autofree char *target = path_in(w.disks, "none.img"), *base = path_in(w.images, "none");
+	autofree char *overlay = path_in(w.run, "root.qcow2");
+
+	ck_assert_int_eq(prepare(VOLUME_WORK_CHECK, target, NULL, 0), ERR_NOT_FOUND);
+	assert_said("volume 'root'");
+	assert_said(target);
+	ck_assert_int_eq(prepare(VOLUME_WORK_OVERLAY, overlay, base, 0), ERR_NOT_FOUND);
+	ck_assert(!exists(overlay));
+}
+END_TEST
+
+START_TEST(test_links_do_not_lead_out)
+{
+	autofree char *secret = path_in(w.folder, "secret"), *link = path_in(w.disks, "link");
+	autofree char *image = path_in(w.images, "link"), *overlay = path_in(w.run, "root.qcow2");
+	autofree char *inside = path_in(w.disks, "real"), *in_link = path_in(w.disks, "in");
+
+	shell("echo x > '%s'%s", secret, "");
+	shell("ln -s '%s' '%s'", secret, link);
+	shell("ln -s '%s' '%s'", secret, image);
+	shell("echo y > '%s'; ln -s real '%s'", inside, in_link);
+	ck_assert_int_eq(prepare(VOLUME_WORK_CHECK, link, NULL, 0), ERR_FORBIDDEN);
+	assert_said("hostDiskRoots");
+	ck_assert_int_eq(prepare(VOLUME_WORK_OVERLAY, overlay, image, 0), ERR_FORBIDDEN);
+	assert_said("imageRoots");
+	ck_assert_int_eq(prepare(VOLUME_WORK_CHECK, in_link, NULL, 0), ERR_OK);
+}
+END_TEST
+
+START_TEST(test_only_files_and_devices)
+{
+	ck_assert_int_eq(prepare(VOLUME_WORK_CHECK, w.disks, NULL, 0), ERR_INVALID);
+	autofree char *folder = path_in(w.disks, "folder");
+
+	mkdir(folder, 0755);
+	ck_assert_int_eq(prepare(VOLUME_WORK_CHECK, folder, NULL, 0), ERR_INVALID);
+	assert_said("neither a file nor a block device");
+}
+END_TEST
+
+START_TEST(test_images_that_name_other_files_are_refused)
+{
+	autofree char *below = path_in(w.images, "below"), *base = path_in(w.images, "base");
+	autofree char *data = path_in(w.images, "data"), *overlay = path_in(w.run, "root.qcow2");
+
+	shell("qemu-img create -q -f raw '%s' 8M%s", below, "");
+	shell("qemu-img create -q -f qcow2 -F raw -b '%s' '%s'", below, base);
+	ck_assert_int_eq(prepare(VOLUME_WORK_OVERLAY, overlay, base, 0), ERR_INVALID);
+	assert_said("refers to another file");
+	shell("qemu-img create -q -f qcow2 -o data_file='%s' '%s' 8M", data, base);
+	ck_assert_int_eq(prepare(VOLUME_WORK_OVERLAY, overlay, base, 0), ERR_INVALID);
+	ck_assert(!exists(overlay));
+}
+END_TEST
+
+START_TEST(test_words_of_qemu_img_arrive)
+{
+	autofree char *target = path_in(w.run, "scratch.qcow2");
+
+	ck_assert_int_eq(prepare(VOLUME_WORK_EMPTY, target, NULL, INT64_MAX), ERR_IO);
+	assert_said("qemu-img cannot make");
+	ck_assert_msg(strlen(w.err.msg) > strlen(target) + 40, "%s", w.err.msg);
+	ck_assert(!exists(target));
+}
+END_TEST
+
+START_TEST(test_many_works_stop_at_the_first_error)
+{
+	autofree char *first = path_in(w.run, "a.qcow2"), *second = path_in(w.disks, "none");
+	struct volume_work work[] = {
+		{ .kind = VOLUME_WORK_EMPTY,
+			.volume = (char *)"a",
+			.target = first,
+			.capacity = MIB },
+		{ .kind = VOLUME_WORK_CHECK, .volume = (char *)"b", .target = second },
+	};
+
+	ck_assert_int_eq(run_op(OP_PREPARE, work, 2), ERR_NOT_FOUND);
+	assert_said("volume 'b'");
+	ck_assert(!exists(first));
+}
+END_TEST
+
+START_TEST(test_clean_takes_all_and_only_that)
+{
+	autofree char *precious = path_in(w.folder, "precious"), *kept = path_in(precious, "kept");
+
+	shell("mkdir -p '%s/sub' && touch '%s/sub/file'", w.run, w.run);
+	shell("mkdir '%s'; touch '%s'", precious, kept);
+	shell("ln -s '%s' '%s/link'", precious, w.run);
+	ck_assert_int_eq(run_op(OP_CLEAN, NULL, 0), ERR_OK);
+	ck_assert(!exists(w.run) && exists(kept));
+	ck_assert_int_eq(run_op(OP_CLEAN, NULL, 0), ERR_OK);
+}
+END_TEST
+
+START_TEST(test_clean_does_not_follow_a_link_itself)
+{
+	autofree char *precious = path_in(w.folder, "precious"), *kept = path_in(precious, "kept");
+
+	shell("mkdir '%s'; touch '%s'", precious, kept);
+	shell("ln -s '%s' '%s'", precious, w.run);
+	ck_assert_int_eq(run_op(OP_CLEAN, NULL, 0), ERR_IO);
+	ck_assert(exists(kept));
+}
+END_TEST
+
+Suite *test_image_suite(void)
+{
+	Suite *suite = suite_create("image");
+	TCase *tcase = tcase_create("volumes");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, test_overlay_of_raw_and_qcow2, 0, 2);
+	tcase_add_test(tcase, test_overlay_is_made_anew);
+	tcase_add_test(tcase, test_empty);
+	tcase_add_test(tcase, test_raw_is_made_once);
+	tcase_add_test(tcase, test_missing_files_are_named);
+	tcase_add_test(tcase, test_links_do_not_lead_out);
+	tcase_add_test(tcase, test_only_files_and_devices);
+	tcase_add_test(tcase, test_images_that_name_other_files_are_refused);
+	tcase_add_test(tcase, test_words_of_qemu_img_arrive);
+	tcase_add_test(tcase, test_many_works_stop_at_the_first_error);
+	tcase_add_test(tcase, test_clean_takes_all_and_only_that);
+	tcase_add_test(tcase, test_clean_does_not_follow_a_link_itself);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
