@@ -44,16 +44,17 @@ holds()
 	ok "$what"
 }
 
-# await WHAT COMMAND...: until the command succeeds. Says nothing if it does.
+# await WHAT COMMAND...: until the command succeeds. No check of its own; says what took long.
 await()
 {
-	local what=$1 deadline=$((SECONDS + PATIENCE))
+	local what=$1 start=$SECONDS deadline=$((SECONDS + PATIENCE))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $deadline ] || fail "waited in vain: $what"
 		[ -z "$AGENT" ] || alive "$AGENT" || fail "the agent ended; waited for: $what"
 		sleep 0.1
 	done
+	[ $((SECONDS - start)) -lt 6 ] || echo "# $((SECONDS - start)) s: $what"
 }
 
 # soon WHAT COMMAND...: the same as a check.
@@ -283,7 +284,7 @@ vm()
 running() { await "VMI $1 is Running" same Running phase "$1"; }
 says() { [ "$(grep -a -c -e "$2" "$S/vmi/$(vmi_uid "$1")/serial0.log")" -ge "${3:-1}" ]; } # NAME PATTERN [TIMES]
 up() { await "guest $1 is up" says "$1" '^guest up'; }
-type_in() { printf '%s\n' "$2" | vmactl console "$1" >/dev/null; } # NAME WORDS
+type_in() { printf '%s\n' "$2" | vmactl console "$1" >/dev/null 2>&1; } # NAME WORDS
 
 # tell NAME WORDS: to the guest, past the agent: its serial line is a socket of QEMU's.
 tell()
