@@ -43,8 +43,9 @@ struct pending_reply { /* an answer that leaves with the commit */
 	char *ns, *name; /* owned */
 };
 
-struct origin {     /* a provenance row */
-	char *file; /* owned */
+struct origin {         /* a provenance row */
+	char *file;     /* owned */
+	char *file_was; /* owned or NULL: what the stored row still says */
 	enum object_kind kind;
 	char *ns, *name; /* owned */
 	char uid[UID_SIZE];
@@ -77,6 +78,7 @@ struct agent {
 	msec list_at;     /* boot time of the next one */
 	uint64_t list_id; /* of the one in flight; 0: none */
 	msec list_deadline;
+	bool list_overdue;    /* … and reported */
 	char *connection_why; /* owned or NULL: why it is down */
 
 	uint64_t next_op;
@@ -125,7 +127,7 @@ void notes_done(struct agent *agent);
 /* ops.c: puts the op of a step in the outbox and books its lane. */
 void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct now now);
 void ops_plan_list(struct agent *agent, struct now now);
-void ops_send(struct agent *agent);
+void ops_send(struct agent *agent, struct now now);
 /* Takes op id off the books; false if it is not there. The caller frees ns and name. */
 bool ops_take(struct agent *agent, uint64_t id, struct inflight *ret);
 void ops_done(struct agent *agent);
@@ -144,6 +146,7 @@ struct object_meta *machine_meta(const struct machine *m, enum object_kind kind)
 struct origin *origins_find(const struct agent *agent, enum object_kind kind, const char *ns,
 	const char *name);
 struct origin *origins_get(struct agent *agent, const char *file, const struct manifest *manifest);
+void origin_set_file(struct agent *agent, struct origin *origin, const char *file);
 void origin_set(struct agent *agent, struct origin *origin, const char *base, const char *uid);
 void origin_remove(struct agent *agent, struct origin *origin);
 /* Marks ns/name as deleted by command; the file that still declares it, or NULL. */

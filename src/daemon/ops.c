@@ -97,11 +97,28 @@ void ops_plan_list(struct agent *agent, struct now now)
 	book(agent, op);
 	agent->list_id = op->id;
 	agent->list_deadline = now.boot + op_kind_deadline(OP_LIST);
+	agent->list_overdue = false;
 	for (size_t i = 0; i < agent->machines.n; i++)
 		agent->machines.list[i]->list_facts = agent->machines.list[i]->dom.facts;
 }
 
-void ops_send(struct agent *agent)
+/* Deadlines count from here: what could not be saved for a while has waited for us, not for libvirt. */
+static void set_deadline(struct agent *agent, const struct op *op, struct now now)
+{
+	msec deadline = now.boot + op_kind_deadline(op->kind);
+	enum op_lane lane = op_kind_lane(op->kind);
+	struct machine *m;
+
+	if (op->kind == OP_LIST) {
+		agent->list_deadline = deadline;
+		return;
+	}
+	m = machines_find(&agent->machines, op->ns, op->name);
+	if (m && m->ops[lane].id == op->id)
+		m->ops[lane].deadline = deadline;
+}
+
+void ops_send(struct agent *agent, struct now now)
 {
 	struct op *outbox = agent->outbox;
 	size_t n = agent->n_outbox;
@@ -109,6 +126,7 @@ void ops_send(struct agent *agent)
 	agent->outbox = NULL;
 	agent->n_outbox = agent->cap_outbox = 0;
 	for (size_t i = 0; i < n; i++) {
+		set_deadline(agent, &outbox[i], now);
 		hv_submit(agent->hv, &outbox[i]);
 		op_done(&outbox[i]);
 	}

@@ -94,6 +94,11 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 
 static void decide_list(struct agent *agent, struct now now)
 {
+	if (agent->list_id && !agent->list_overdue && now.boot >= agent->list_deadline) {
+		agent->list_overdue = true;
+		log_text(LOG_LEVEL_WARNING, "libvirt has not answered '%s' for %lld s",
+			op_kind_name(OP_LIST), (long long)(op_kind_deadline(OP_LIST) / 1000));
+	}
 	if (!agent->connected || agent->list_id || now.boot < agent->list_at)
 		return;
 	ops_plan_list(agent, now);
@@ -300,10 +305,10 @@ static void forget_empty(struct agent *agent, const struct turn *turn)
 	}
 }
 
-static void act(struct agent *agent, struct turn *turn)
+static void act(struct agent *agent, struct turn *turn, struct now now)
 {
 	notes_publish(agent);
-	ops_send(agent);
+	ops_send(agent, now);
 	replies_send(agent);
 	if (turn->changed && agent->commit_hook)
 		agent->commit_hook(agent->commit_ctx, store_current_rv(agent->store));
@@ -349,7 +354,7 @@ bool agent_turn(struct agent *agent, struct now now)
 		commit_failed(agent, &turn, now);
 	} else {
 		committed(agent, &turn);
-		act(agent, &turn);
+		act(agent, &turn, now);
 	}
 	free(turn.touched);
 	return agent->machines.n_queue > 0 && !agent->uncommitted;
@@ -362,5 +367,7 @@ msec agent_wake_at(const struct agent *agent)
 
 	msec list = agent->list_id ? agent->list_deadline : agent->list_at;
 
+	if (agent->list_id && agent->list_overdue)
+		list = NEVER; /* nothing but its answer or a new connection helps */
 	return MIN(machines_next_wake(&agent->machines), agent->connected ? list : NEVER);
 }
