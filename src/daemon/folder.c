@@ -16,6 +16,7 @@ struct file { /* one manifest file in the fold */
 	struct agent *agent;
 	const char *name;
 	struct now now;
+	bool good;                  /* its manifests are to be applied */
 	struct manifest *manifests; /* owned */
 	size_t n, cap;
 	struct buf errors;
@@ -59,8 +60,11 @@ static void note_file(struct agent *agent, const char *name, const char *reason,
 	agent_note(agent, &object, &what);
 }
 
-static void reject_file(struct agent *agent, const char *name, const char *error)
+static void reject_file(struct agent *agent, const char *name, const char *text)
 {
+	size_t len = strlen(text);
+	autofree char *error = xstrndup(text, len && text[len - 1] == '\n' ? len - 1 : len);
+
 	set_manifest_error(agent, name, error);
 	note_file(agent, name, "ManifestRejected", error);
 }
@@ -83,19 +87,6 @@ static bool is_declared_twice(const struct file *f, const struct manifest *manif
 	return false;
 }
 
-static void check_owner(struct file *f, const struct manifest *manifest)
-{
-	const struct origin *o =
-		origins_find(f->agent, manifest->kind, manifest->ns, manifest->name);
-
-	if (is_declared_twice(f, manifest))
-		buf_printf(&f->errors, "%s: %s '%s/%s' is declared twice\n", f->name,
-			object_kind_name(manifest->kind), manifest->ns, manifest->name);
-	if (o && !o->removed && !o->gone && !streq(o->file, f->name))
-		buf_printf(&f->errors, "%s: %s '%s/%s' is declared by file '%s' already\n", f->name,
-			object_kind_name(manifest->kind), manifest->ns, manifest->name, o->file);
-}
-
 static void parse_document(struct file *f, const struct node *root)
 {
 	struct findings findings = { 0 };
@@ -106,7 +97,9 @@ static void parse_document(struct file *f, const struct node *root)
 
 		buf_puts(&f->errors, text);
 	} else {
-		check_owner(f, &manifest);
+		if (is_declared_twice(f, &manifest))
+			buf_printf(&f->errors, "%s: %s '%s/%s' is declared twice\n", f->name,
+				object_kind_name(manifest.kind), manifest.ns, manifest.name);
 		*LIST_ADD(f->manifests, f->n, f->cap) = manifest;
 	}
 	findings_done(&findings);
@@ -213,18 +206,34 @@ static const char *object_uid(const struct file *f, const struct manifest *manif
 	return machine_meta(m, manifest->kind)->uid;
 }
 
+/* The content is that of before; the file may have another name now. */
+static int keep_manifest(struct file *f, const struct manifest *manifest, const char *file_was)
+{
+	struct machine *m = machines_find(&f->agent->machines, manifest->ns, manifest->name);
+
+	origins_get(f->agent, f->name, manifest);
+	if (streq(file_was, f->name) || manifest->kind != KIND_VM || !m || !m->vm)
+		return 0;
+	replace_str(&m->vm->manifest_file, f->name);
+	m->vm_changed = true;
+	agent_mark(f->agent, m);
+	return 0;
+}
+
 /* What a file declares of an object that is still going is created when it is gone. */
 static int apply_manifest(struct file *f, const struct manifest *manifest, struct err *err)
 {
 	struct origin *o = origins_find(f->agent, manifest->kind, manifest->ns, manifest->name);
-	bool known = o && !o->removed, same;
+	bool known = o && !o->removed;
 	autofree char *text = node_json(manifest->root);
 	int ret;
 
-	same = known && streq(o->base, text);
-	if (same) {
-		o->gone = false;
-		return 0;
+	if (known && !o->gone && !streq(o->file, f->name))
+		return err_set(err, ERR_CONFLICT, "file '%s' declares it already", o->file);
+	if (known && streq(o->base, text)) {
+		autofree char *file_was = xstrdup(o->file);
+
+		return keep_manifest(f, manifest, file_was);
 	}
 	if (is_being_deleted(f, manifest)) {
 		origin_set(f->agent, origins_get(f->agent, f->name, manifest), text, "");
@@ -261,9 +270,9 @@ static void mark_gone(struct agent *agent, const struct file *f, const char *fil
 
 static void apply_file(struct file *f)
 {
+	bool applied = true;
 	struct err err;
 
-	set_manifest_error(f->agent, f->name, NULL);
 	for (size_t i = 0; i < f->n; i++) {
 		if (apply_manifest(f, &f->manifests[i], &err) == 0)
 			continue;
@@ -271,8 +280,10 @@ static void apply_file(struct file *f)
 			object_kind_name(f->manifests[i].kind), f->manifests[i].name, err.msg);
 
 		reject_file(f->agent, f->name, text);
+		applied = false;
 	}
-	mark_gone(f->agent, f, f->name);
+	if (applied)
+		set_manifest_error(f->agent, f->name, NULL);
 }
 
 static void file_done(struct file *f)
@@ -283,22 +294,37 @@ static void file_done(struct file *f)
 	buf_done(&f->errors);
 }
 
-static void fold_file(struct agent *agent, const struct folder_doc_file *in, struct now now)
+static void read_file(struct file *f, const struct folder_doc_file *in)
 {
-	struct file f = { .agent = agent, .name = in->name, .now = now };
-
 	if (in->err) {
 		autofree char *text = xasprintf("%s: %s", in->name, in->err->msg);
 
-		reject_file(agent, in->name, text);
+		reject_file(f->agent, in->name, text);
 	} else if (!in->content) {
-		mark_gone(agent, NULL, in->name);
-	} else if (parse_file(&f, in)) {
-		apply_file(&f);
+		mark_gone(f->agent, NULL, in->name);
+	} else if (parse_file(f, in)) {
+		mark_gone(f->agent, f, in->name);
+		f->good = true;
 	} else {
-		reject_file(agent, in->name, f.errors.data);
+		reject_file(f->agent, in->name, f->errors.data);
 	}
-	file_done(&f);
+}
+
+/* First what files hold no more, then what they hold: an object may move from one to another. */
+static void fold_files(struct agent *agent, const struct folder_input *in, struct now now)
+{
+	struct file *files = xcalloc(MAX(in->n_files, 1), sizeof(*files));
+
+	for (size_t i = 0; i < in->n_files; i++) {
+		files[i] = (struct file){ .agent = agent, .name = in->files[i].name, .now = now };
+		read_file(&files[i], &in->files[i]);
+	}
+	for (size_t i = 0; i < in->n_files; i++) {
+		if (files[i].good)
+			apply_file(&files[i]);
+		file_done(&files[i]);
+	}
+	free(files);
 }
 
 /* ---- removals ------------------------------------------------------------------------------------ */
@@ -423,8 +449,7 @@ void input_folder(struct agent *agent, const struct input *input, struct now now
 	agent->folder_seen |= in->complete;
 	if (in->complete)
 		mark_absent(agent, in);
-	for (size_t i = 0; i < in->n_files; i++)
-		fold_file(agent, &in->files[i], now);
+	fold_files(agent, in, now);
 	settle_removals(agent, in, now);
 }
 

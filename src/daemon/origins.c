@@ -65,13 +65,26 @@ static struct origin *origins_add(struct agent *agent, enum object_kind kind, co
 	return os->list[at] = o;
 }
 
+/* The file is part of the row's key, so that the old row has to go. */
+void origin_set_file(struct agent *agent, struct origin *o, const char *file)
+{
+	if (streq(o->file, file))
+		return;
+	if (o->file_was)
+		free(take(&o->file));
+	else
+		o->file_was = take(&o->file);
+	o->file = xstrdup(file);
+	o->changed = agent->origins.changed = true;
+}
+
 struct origin *origins_get(struct agent *agent, const char *file, const struct manifest *manifest)
 {
 	struct origin *o = origins_find(agent, manifest->kind, manifest->ns, manifest->name);
 
 	if (!o)
 		o = origins_add(agent, manifest->kind, manifest->ns, manifest->name);
-	replace_str(&o->file, file);
+	origin_set_file(agent, o, file);
 	o->gone = o->removed = false;
 	return o;
 }
@@ -128,6 +141,14 @@ int origins_load(struct agent *agent, struct err *err)
 	return store_each_provenance(agent->store, load_row, agent, err);
 }
 
+static int remove_row(struct agent *agent, const struct origin *o, const char *file,
+	struct err *err)
+{
+	struct provenance_row row = { .file = file, .kind = o->kind, .ns = o->ns, .name = o->name };
+
+	return store_remove_provenance(agent->store, &row, err);
+}
+
 static int origin_save(struct agent *agent, const struct origin *o, struct err *err)
 {
 	struct provenance_row row = {
@@ -140,9 +161,12 @@ static int origin_save(struct agent *agent, const struct origin *o, struct err *
 		.epoch = o->epoch,
 		.state = o->state,
 	};
+	int ret = o->file_was ? remove_row(agent, o, o->file_was, err) : 0;
 
+	if (ret < 0)
+		return ret;
 	if (o->removed)
-		return store_remove_provenance(agent->store, &row, err);
+		return remove_row(agent, o, o->file, err);
 	return o->changed ? store_put_provenance(agent->store, &row, err) : 0;
 }
 
@@ -161,6 +185,7 @@ int origins_save(struct agent *agent, struct err *err)
 static void origin_free(struct origin *o)
 {
 	free(o->file);
+	free(o->file_was);
 	free(o->ns);
 	free(o->name);
 	free(o->base);
@@ -176,6 +201,7 @@ void origins_committed(struct agent *agent)
 		return;
 	for (size_t i = 0; i < os->n; i++) {
 		os->list[i]->changed = false;
+		free(take(&os->list[i]->file_was));
 		if (os->list[i]->removed)
 			origin_free(os->list[i]);
 		else
