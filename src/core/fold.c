@@ -16,6 +16,16 @@ static void look_again(struct machine *m)
 	m->dom.look_again = true;
 }
 
+/* A run starts once: what was seen before came late, and is of the run before it. */
+static bool forget_evidence(struct vmi *vmi)
+{
+	struct end_evidence none = { .killed = vmi->end.killed };
+	bool any = vmi->end.guest_shutdown || vmi->end.panicked || vmi->end.stopped;
+
+	vmi->end = none;
+	return any;
+}
+
 /* Evidence counts only for a run that may still end; it is durable, so the VMI is to be saved. */
 void fold_event(struct machine *m, const struct domain_event *event)
 {
@@ -30,7 +40,7 @@ void fold_event(struct machine *m, const struct domain_event *event)
 		vmi->end.panicked = true;
 	else if (event->kind == DOMAIN_EVENT_STOPPED)
 		vmi->end.stopped = event->reason;
-	else
+	else if (event->kind != DOMAIN_EVENT_STARTED || !forget_evidence(vmi))
 		return;
 	m->vmi_changed = true;
 }
