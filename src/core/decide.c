@@ -235,6 +235,8 @@ static bool rule_stop(const struct view *v, struct plan *plan)
 {
 	if (!vmi_is_live(v) || !v->vmi->meta.deleted || !v->host->connected)
 		return false;
+	if (!v->vmi->prepared)
+		return false; /* it never got as far as a domain */
 
 	bool overdue = v->m->ops[LANE_MAIN].overdue || v->m->ops[LANE_READ].overdue;
 	bool known = v->settled && domain_is_alive(v->state);
