@@ -88,6 +88,24 @@ static void do_rm(struct command *c)
 	folder_remove(c->w, c->words, c->n);
 }
 
+static void do_mv(struct command *c)
+{
+	folder_rename(c->w, c->words[0], c->words[1]);
+}
+
+static void store_up(struct world *w, struct pending *p)
+{
+	(void)p;
+	w->store_down = false;
+}
+
+/* For some seconds, because requests wait until they are answered. */
+static void do_store(struct command *c)
+{
+	c->w->store_down = true;
+	world_later(c->w, (msec)(atof(c->words[1]) * 1000), store_up);
+}
+
 static void do_folder(struct command *c)
 {
 	c->w->folder_missing = streq(c->words[0], "missing");
@@ -209,6 +227,10 @@ static void do_libvirt(struct command *c)
 		fake_release_ops(w);
 	} else if (streq(what, "odd")) {
 		w->fake.odd = true;
+	} else if (streq(what, "silent")) {
+		w->fake.silent = true;
+	} else if (streq(what, "late")) {
+		w->fake.late = c->n > 1 ? atoll(c->words[1]) : 0;
 	} else if (streq(what, "restart")) {
 		host_libvirt_down(w);
 		world_run(w, w->t + RESTART_TIME);
@@ -289,7 +311,9 @@ static const struct {
 	{ "vm",      2, do_vm },
 	{ "file",    1, do_file },
 	{ "rm",      1, do_rm },
+	{ "mv",      2, do_mv },
 	{ "folder",  1, do_folder },
+	{ "store",   2, do_store },
 	{ "start",   1, do_request },
 	{ "stop",    1, do_request },
 	{ "restart", 1, do_request },

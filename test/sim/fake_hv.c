@@ -37,9 +37,9 @@ void fake_emit(struct world *w, const struct fake_domain *dom, const struct doma
 {
 	struct pending *p;
 
-	if (!w->fake.linked)
+	if (!w->fake.linked || w->fake.silent)
 		return; /* lost */
-	p = world_later(w, 1, deliver_event);
+	p = world_later(w, 1 + w->fake.late, deliver_event);
 	p->life = w->life;
 	p->link = w->fake.link;
 	p->event = *event;

@@ -86,3 +86,21 @@ void folder_remove(struct world *w, char *const *names, size_t n)
 	}
 	tell(w, docs, n, false);
 }
+
+/* In one batch, in order of name, as the watcher tells it. */
+void folder_rename(struct world *w, const char *from, const char *to)
+{
+	struct manifest_file *file = find(w, from);
+	struct folder_doc_file docs[2];
+	bool first = strcmp(from, to) < 0;
+
+	if (!file || find(w, to)) {
+		world_fail(w, "%s cannot be renamed to %s", from, to);
+		return;
+	}
+	copy_str(file->name, sizeof(file->name), to);
+	docs[first] = doc_of(file);
+	docs[!first] = (struct folder_doc_file){ .name = from };
+	tell(w, docs, 2, false);
+	qsort(w->files, w->n_files, sizeof(*w->files), compare);
+}

@@ -211,20 +211,22 @@ static void begin(struct world *w, const struct run_options *options)
 	buf_done(&log);
 }
 
-static void finish(struct world *w, struct outcome *ret, int line)
+static struct points points_of(const struct world *w)
 {
 	unsigned left = w->mishap.trouble == FAULT_STORE ? w->mishap.n : WRITES_MAX;
 
+	return (struct points){ w->commits, w->actions, w->ops, left - w->store->fail_after };
+}
+
+static void finish(struct world *w, struct outcome *ret, int line)
+{
 	if (!w->failure[0])
 		watch_end(w);
 	ret->end = look_end(w);
 	if (w->failure[0])
 		ret->failure = line ? xasprintf("line %d, %s", line, w->failure)
 				    : xstrdup(w->failure);
-	ret->commits = w->commits;
-	ret->actions = w->actions;
-	ret->ops = w->ops;
-	ret->writes = left - (w->store ? w->store->fail_after : 0);
+	ret->all = points_of(w);
 	ret->happened = w->happened || (w->mishap.trouble == FAULT_STORE && !w->store->fail_after);
 	world_done(w);
 }
@@ -240,6 +242,8 @@ void scenario_run(struct scenario *s, const struct run_options *options, struct 
 		store_fail_after(w->store, WRITES_MAX);
 	for (size_t i = 0; i < s->n && !w->failure[0]; i++) {
 		run_line(w, &s->lines[i], options);
+		if (!ret->prefix.commits && starts_with(s->lines[i].text, "wait"))
+			ret->prefix = points_of(w);
 		if (w->failure[0])
 			failed = s->lines[i].number;
 	}

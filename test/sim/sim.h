@@ -109,6 +109,8 @@ struct fake {
 	struct op_script scripts[OP_KIND_MAX];
 	bool down;   /* libvirtd */
 	bool odd;    /* events come in odd orders */
+	bool silent; /* … or never */
+	msec late;   /* … or later than they should */
 	bool linked; /* the agent has a connection */
 	uint64_t link;
 	char dirs[TRACKED_MAX][UID_SIZE]; /* folders of runs */
@@ -167,6 +169,7 @@ struct world {
 	uint64_t seq;
 
 	struct store *store; /* owned */
+	bool store_down;     /* every commit fails */
 	struct agent *agent; /* owned; NULL: not running */
 	struct agent_options options;
 	struct hypervisor hv;
@@ -245,6 +248,7 @@ void client_create(struct world *w, const char *text);
 /* folder.c */
 void folder_put(struct world *w, const char *name, const char *content);
 void folder_remove(struct world *w, char *const *names, size_t n);
+void folder_rename(struct world *w, const char *from, const char *to);
 void folder_scan(struct world *w); /* all of it */
 
 /* watch.c */
@@ -293,10 +297,14 @@ struct scenario {
 int scenario_load(const char *path, struct scenario *ret, struct err *err);
 void scenario_done(struct scenario *s);
 
-struct outcome {
-	char *end;     /* owned: the end state */
-	char *failure; /* owned or NULL */
+struct points { /* at which a crash or a fault is possible */
 	unsigned commits, actions, ops, writes;
+};
+struct outcome {
+	char *end;            /* owned: the end state */
+	char *failure;        /* owned or NULL */
+	struct points prefix; /* up to and with the first line that waits */
+	struct points all;
 	bool happened; /* the mishap */
 };
 void outcome_done(struct outcome *o);
@@ -310,7 +318,8 @@ void scenario_run(struct scenario *s, const struct run_options *options, struct 
 int scenario_save(const struct scenario *s, struct err *err);
 
 /* walks.c */
-bool walks_run(struct scenario *s, const struct outcome *plain);
+/* Beginnings that an earlier scenario shares are not walked again, unless `full`. */
+bool walks_run(struct scenario *s, const struct outcome *plain, bool full);
 /* One run; what: "after-action:7:vanish". */
 bool walks_only(struct scenario *s, const struct outcome *plain, const char *what);
 

@@ -75,15 +75,22 @@ static bool walk_one(struct walk *walk, const struct run_options *options)
 }
 
 /* The first failure ends a walk: its neighbours would say the same. */
-static void walk_points(struct walk *walk, enum trouble trouble, unsigned n, unsigned fates)
+static void walk_points(struct walk *walk, struct mishap m, unsigned from, unsigned to)
 {
-	for (unsigned i = 1; i <= n && !walk->failed; i++) {
+	unsigned fates = m.trouble == CRASH_AFTER_ACTION ? FATE_MAX : 1;
+
+	for (m.n = from + 1; m.n <= to && !walk->failed; m.n++) {
 		for (unsigned fate = 0; fate < fates && !walk->failed; fate++) {
-			struct run_options options = { .mishap = { trouble, i, fate } };
+			struct run_options options = { .mishap = { m.trouble, m.n, fate } };
 
 			walk_one(walk, &options);
 		}
 	}
+}
+
+static void walk(struct walk *walk, enum trouble trouble, unsigned from, unsigned to)
+{
+	walk_points(walk, (struct mishap){ .trouble = trouble }, from, to);
 }
 
 static bool walk_done(const struct walk *walk, const char *name)
@@ -93,19 +100,44 @@ static bool walk_done(const struct walk *walk, const char *name)
 	return !walk->failed;
 }
 
-bool walks_run(struct scenario *s, const struct outcome *plain)
+/* Whether an earlier scenario of this process began with the same lines. */
+static bool is_known_prefix(const struct scenario *s)
+{
+	static uint64_t known[1024];
+	static size_t n_known;
+	uint64_t hash = UINT64_C(14695981039346656037);
+	bool waits = false;
+
+	for (size_t i = 0; i < s->n && !waits; i++) {
+		for (const char *c = s->lines[i].text; *c; c++)
+			hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+		waits = starts_with(s->lines[i].text, "wait");
+	}
+	for (size_t i = 0; i < n_known; i++) {
+		if (known[i] == hash)
+			return true;
+	}
+	if (n_known < ARRAY_SIZE(known))
+		known[n_known++] = hash;
+	return false;
+}
+
+bool walks_run(struct scenario *s, const struct outcome *plain, bool full)
 {
 	struct walk crash = { .s = s, .plain = plain }, fault = crash;
+	struct points from = { 0 }, to = plain->all;
 
+	if (is_known_prefix(s) && !full)
+		from = plain->prefix;
 	if (!s->no_crash_walk) {
-		walk_points(&crash, CRASH_BEFORE_COMMIT, plain->commits, 1);
-		walk_points(&crash, CRASH_AFTER_COMMIT, plain->commits, 1);
-		walk_points(&crash, CRASH_AFTER_ACTION, plain->actions, FATE_MAX);
+		walk(&crash, CRASH_BEFORE_COMMIT, from.commits, to.commits);
+		walk(&crash, CRASH_AFTER_COMMIT, from.commits, to.commits);
+		walk(&crash, CRASH_AFTER_ACTION, from.actions, to.actions);
 	}
 	if (!s->no_fault_walk) {
-		walk_points(&fault, FAULT_STORE, plain->writes, 1);
-		walk_points(&fault, FAULT_OP, plain->ops, 1);
-		walk_points(&fault, FAULT_ANSWER, plain->ops, 1);
+		walk(&fault, FAULT_STORE, from.writes, to.writes);
+		walk(&fault, FAULT_OP, from.ops, to.ops);
+		walk(&fault, FAULT_ANSWER, from.ops, to.ops);
 	}
 	return (s->no_crash_walk || walk_done(&crash, "crash")) &
 		(s->no_fault_walk || walk_done(&fault, "fault"));

@@ -103,6 +103,8 @@ static int on_commit(void *ctx)
 	struct world *w = ctx;
 	enum trouble trouble = w->mishap.trouble;
 
+	if (w->store_down)
+		return 1;
 	w->commits++;
 	if (w->happened || w->commits != w->mishap.n)
 		return 0;
