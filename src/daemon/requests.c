@@ -76,11 +76,12 @@ void replies_refuse(struct agent *agent)
 	replies_send(agent);
 }
 
+/* The agent ends: whoever still waits is told so. */
 void replies_done(struct agent *agent)
 {
 	for (size_t i = 0; i < agent->n_replies; i++)
-		reply_done(&agent->replies[i]);
-	free(agent->replies);
+		err_set(&agent->replies[i].err, ERR_UNAVAILABLE, "the agent is ending");
+	replies_send(agent);
 }
 
 /* ---- checks that all requests share ------------------------------------------------------------ */

@@ -22,6 +22,10 @@ static int read_verb_options(const struct node *node, enum verb verb, struct ver
 		rc = option_int(node, grace, &o->has_grace, &o->grace, err);
 	if (!rc)
 		rc = option_dry_run(node, &o->dry_run, err);
+	if (!rc && o->paused)
+		rc = err_set(err, ERR_INVALID,
+			"a paused start is not supported by this version: nothing could resume it; start "
+			"it without 'paused'");
 	return rc;
 }
 

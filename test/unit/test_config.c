@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configuration: defaults, then the file, then the command line; refusals say where. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/config.h"
+
+Suite *test_config_suite(void);
+
+static struct config config;
+static enum config_action action;
+static struct err err;
+static char path[64];
+
+static int load(int argc, const char *const *argv)
+{
+	memset(&err, 0, sizeof(err));
+	return config_load(argc, (char **)argv, &config, &action, &err);
+}
+#define LOAD(...)                                                           \
+	load((int)ARRAY_SIZE(((const char *[]){ "vmagent", __VA_ARGS__ })), \
+		(const char *const[]){ "vmagent", __VA_ARGS__, NULL })
+
+static void write_file(const char *text)
+{
+	FILE *file;
+	int fd;
+
+	strcpy(path, "/tmp/vmagent-config.XXXXXX");
+	fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	file = fdopen(fd, "w");
+	fputs(text, file);
+	fclose(file);
+}
+
+static void tear_down(void)
+{
+	config_done(&config);
+	if (path[0])
+		unlink(path);
+	path[0] = '\0';
+}
+
+START_TEST(test_defaults)
+{
+	ck_assert_int_eq(LOAD("--socket", "/s"), 0);
+	ck_assert_int_eq(action, CONFIG_RUN);
+	ck_assert_str_eq(config.manifests, "/etc/vmagent");
+	ck_assert_str_eq(config.state, "/var/lib/vmagent");
+	ck_assert_str_eq(config.socket, "/s");
+	ck_assert_str_eq(config.libvirt, "qemu:///system");
+	ck_assert_str_eq(config.host_disk_roots[0], "/var/lib/vmagent/disks");
+	ck_assert_str_eq(config.image_roots[0], "/var/lib/vmagent/images");
+	ck_assert_ptr_null(config.image_roots[1]);
+	ck_assert_int_eq(config.emulation, EMULATION_AUTO);
+}
+END_TEST
+
+START_TEST(test_file_then_command_line)
+{
+	write_file("apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
+		   "  manifests: /m\n  state: /st\n  libvirt: test:///default\n"
+		   "  hostDiskRoots: [/a, /b]\n  emulation: tcg\n");
+	ck_assert_int_eq(LOAD("--config", path, "--libvirt", "qemu:///session"), 0);
+	ck_assert_str_eq(config.manifests, "/m");
+	ck_assert_str_eq(config.libvirt, "qemu:///session");
+	ck_assert_str_eq(config.host_disk_roots[1], "/b");
+	ck_assert_ptr_null(config.host_disk_roots[2]);
+	ck_assert_str_eq(config.image_roots[0], "/st/images");
+	ck_assert_int_eq(config.emulation, EMULATION_TCG);
+}
+END_TEST
+
+static const struct {
+	const char *text, *words;
+} bad_files[] = {
+	{ "kind: [", ":1:" },
+	{ "apiVersion: vmagent.io/v1\nkind: Other\n", "expected apiVersion vmagent.io/v1" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  sockets: /s\n",
+		":4:3: spec.sockets: no such field" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  socket: [1]\n",
+		":4:3: spec.socket: expected text" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  hostDiskRoots: [x]\n",
+		"expected an absolute path" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  imageRoots: []\n",
+		"expected a list of 1 to 64 folders" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  emulation: fast\n",
+		"expected auto, kvm or tcg" },
+};
+
+START_TEST(test_bad_files)
+{
+	write_file(bad_files[_i].text);
+	ck_assert_int_lt(LOAD("--config", path), 0);
+	ck_assert_int_eq(err.code, ERR_INVALID);
+	ck_assert_msg(strstr(err.msg, bad_files[_i].words) != NULL, "'%s'", err.msg);
+	ck_assert_msg(strstr(err.msg, path) == err.msg, "'%s'", err.msg);
+}
+END_TEST
+
+START_TEST(test_a_named_file_must_be_there)
+{
+	ck_assert_int_lt(LOAD("--config", "/nonexistent/x.yaml"), 0);
+	ck_assert_ptr_nonnull(strstr(err.msg, "/nonexistent/x.yaml"));
+}
+END_TEST
+
+START_TEST(test_arguments)
+{
+	ck_assert_int_eq(LOAD("--help"), 0);
+	ck_assert_int_eq(action, CONFIG_HELP);
+	config_done(&config);
+	ck_assert_int_eq(LOAD("--version"), 0);
+	ck_assert_int_eq(action, CONFIG_VERSION);
+	config_done(&config);
+	ck_assert_int_lt(LOAD("--sock", "/s", "extra"), 0);
+	ck_assert_int_eq(err.code, ERR_BAD_REQUEST);
+	config_done(&config);
+	ck_assert_int_lt(LOAD("--state"), 0);
+	ck_assert_ptr_nonnull(strstr(err.msg, "an argument is missing"));
+	config_done(&config);
+	ck_assert_int_lt(LOAD("--nonsense"), 0);
+	ck_assert_ptr_nonnull(strstr(err.msg, "'--nonsense': no such option"));
+}
+END_TEST
+
+Suite *test_config_suite(void)
+{
+	Suite *suite = suite_create("config");
+	TCase *tcase = tcase_create("configuration");
+
+	tcase_add_checked_fixture(tcase, NULL, tear_down);
+	tcase_add_test(tcase, test_defaults);
+	tcase_add_test(tcase, test_file_then_command_line);
+	tcase_add_loop_test(tcase, test_bad_files, 0, (int)ARRAY_SIZE(bad_files));
+	tcase_add_test(tcase, test_a_named_file_must_be_there);
+	tcase_add_test(tcase, test_arguments);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
