@@ -30,7 +30,7 @@ struct now {
 #define NAME_MAX_LEN  253 /* Kubernetes: a DNS-1123 subdomain */
 #define LABEL_MAX_LEN 63  /* Kubernetes: a DNS-1123 label */
 
-#define ARRAY_SIZE(a)      (sizeof(a) / sizeof((a)[0]))
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #undef MIN /* <sys/param.h> has them too */
 #undef MAX
 #define MIN(a, b)          ((a) < (b) ? (a) : (b))

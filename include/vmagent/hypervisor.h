@@ -55,21 +55,21 @@ enum volume_work_kind {
 
 struct volume_work {
 	enum volume_work_kind kind;
-	char *volume;	  /* owned; the volume's name, for messages */
-	char *target;	  /* owned; absolute path */
-	char *base;	  /* owned or NULL; absolute path of the backing image */
+	char *volume;     /* owned; the volume's name, for messages */
+	char *target;     /* owned; absolute path */
+	char *base;       /* owned or NULL; absolute path of the backing image */
 	int64_t capacity; /* bytes */
 };
 
 struct op {
 	uint64_t id; /* unique for this process's life */
 	enum op_kind kind;
-	char *ns, *name;	/* owned; of the machine (NULL for LIST) */
+	char *ns, *name;        /* owned; of the machine (NULL for LIST) */
 	char vmi_uid[UID_SIZE]; /* the run that it is for; START's and DESTROY's domain must carry it */
-	char uuid[UID_SIZE];	  /* the domain's UUID */
-	char *domain;		  /* owned; the domain's name: <namespace>_<name> */
-	char *xml;		  /* owned; START */
-	char *directory;	  /* owned; PREPARE, CLEAN: the run's own folder */
+	char uuid[UID_SIZE];      /* the domain's UUID */
+	char *domain;             /* owned; the domain's name: <namespace>_<name> */
+	char *xml;                /* owned; START */
+	char *directory;          /* owned; PREPARE, CLEAN: the run's own folder */
 	struct volume_work *work; /* owned; PREPARE */
 	size_t n_work;
 	uint64_t facts; /* READ: the domain's fact counter when it left */
@@ -103,7 +103,7 @@ void op_result_done(struct op_result *result);
 	X(LOOK_AGAIN, "changed") /* whatever it was: read the state again */      \
 	X(STARTED, "started")                                                     \
 	X(SHUTDOWN, "shutdown") /* detail: guest says whether the guest did it */ \
-	X(STOPPED, "stopped")	/* detail: reason */                              \
+	X(STOPPED, "stopped")   /* detail: reason */                              \
 	X(PANICKED, "panicked")                                                   \
 	X(UNDEFINED, "undefined")
 
@@ -119,7 +119,7 @@ struct domain_event {
 	enum domain_event_kind kind;
 	char uuid[UID_SIZE];
 	char name[NAME_MAX_LEN + LABEL_MAX_LEN + 2];
-	bool guest;		   /* SHUTDOWN */
+	bool guest;                /* SHUTDOWN */
 	enum domain_reason reason; /* STOPPED */
 };
 

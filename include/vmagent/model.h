@@ -90,7 +90,7 @@
 	X(WAITING_FOR_RECEIVER, "WaitingForReceiver")
 
 #define REQUEST_ACTIONS(X) X(NONE, "") X(START, "Start") X(STOP, "Stop")
-#define VERBS(X)	   X(START, "start") X(STOP, "stop") X(RESTART, "restart")
+#define VERBS(X)           X(START, "start") X(STOP, "stop") X(RESTART, "restart")
 
 enum phase {
 #define X(c, t) PHASE_##c,
@@ -147,7 +147,7 @@ ENUM_DECLARE(verb, VERB, VERBS)
 #define OBJECT_KINDS(X)                                                               \
 	X(VM, "VirtualMachine", "virtualmachines", "kubevirt.io/v1")                  \
 	X(VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1") \
-	X(EVENT, "Event", "events", "v1") \
+	X(EVENT, "Event", "events", "v1")                                             \
 	X(FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1") /* events are about it */
 
 enum object_kind {
@@ -156,8 +156,8 @@ enum object_kind {
 #undef X
 		KIND_MAX
 };
-const char *object_kind_name(enum object_kind kind);	    /* "VirtualMachine" */
-const char *object_kind_plural(enum object_kind kind);	    /* "virtualmachines" */
+const char *object_kind_name(enum object_kind kind);        /* "VirtualMachine" */
+const char *object_kind_plural(enum object_kind kind);      /* "virtualmachines" */
 const char *object_kind_api_version(enum object_kind kind); /* "kubevirt.io/v1" */
 bool object_kind_parse(const char *kind, enum object_kind *ret_kind);
 
@@ -168,25 +168,25 @@ struct object_meta {
 	char *name; /* owned */
 	char uid[UID_SIZE];
 	int64_t generation;
-	int64_t rv;	   /* resourceVersion: the change counter at its last commit */
-	msec created;	   /* wall */
-	msec deleted;	   /* wall time of the deletion request; 0: none */
-	char *labels;	   /* owned JSON object text, or NULL */
+	int64_t rv;        /* resourceVersion: the change counter at its last commit */
+	msec created;      /* wall */
+	msec deleted;      /* wall time of the deletion request; 0: none */
+	char *labels;      /* owned JSON object text, or NULL */
 	char *annotations; /* owned JSON object text, or NULL */
 };
 
 struct state_request { /* status.stateChangeRequests[] */
 	enum request_action action;
 	char uid[UID_SIZE]; /* Stop: the VMI that it means; "" none */
-	bool paused;	    /* Start with data paused=true */
+	bool paused;        /* Start with data paused=true */
 };
 
 #define REQUESTS_MAX 2 /* [Stop, Start] is the longest queue that a verb makes */
 
-struct start_failure {	/* status.startFailure, §4.5 */
+struct start_failure {  /* status.startFailure, §4.5 */
 	unsigned count; /* consecutiveFailCount; 0: no failure */
 	char last_uid[UID_SIZE];
-	msec retry_at;	 /* boot time */
+	msec retry_at;   /* boot time */
 	msec retry_wall; /* the same for display */
 };
 
@@ -194,44 +194,44 @@ struct vm {
 	struct object_meta meta;
 	char *spec; /* owned JSON text, as given and defaulted */
 	enum run_strategy strategy;
-	bool uses_running;	    /* the spec says `running:` instead of `runStrategy:` */
+	bool uses_running;          /* the spec says `running:` instead of `runStrategy:` */
 	enum run_strategy recorded; /* status.runStrategy */
 	struct state_request requests[REQUESTS_MAX];
 	unsigned n_requests;
 	struct start_failure failure;
-	bool ran_once;	      /* strategy Once has had its run (§14 no. 8) */
+	bool ran_once;        /* strategy Once has had its run (§14 no. 8) */
 	char *manifest_file;  /* owned or NULL: the file that declares it */
 	char *manifest_error; /* owned or NULL: why that file's present content is not applied */
 };
 
 /* What was seen of a run's end that libvirt cannot tell again later; durable (design §4). */
 struct end_evidence {
-	bool killed;		    /* a kill of ours was committed before it left */
-	bool guest_shutdown;	    /* SHUTDOWN event: the guest did it */
-	bool panicked;		    /* CRASHED event, detail PANICKED */
+	bool killed;                /* a kill of ours was committed before it left */
+	bool guest_shutdown;        /* SHUTDOWN event: the guest did it */
+	bool panicked;              /* CRASHED event, detail PANICKED */
 	enum domain_reason stopped; /* detail of the STOPPED event; UNKNOWN: none seen */
 };
 
 struct vmi {
 	struct object_meta meta;
 	char owner[UID_SIZE]; /* UID of the VM; "" for a bare VMI */
-	char *spec;	      /* owned JSON text, defaulted */
+	char *spec;           /* owned JSON text, defaulted */
 	struct vmi_spec typed;
 	enum phase phase;
 	msec phase_wall[PHASE_MAX]; /* when each phase was entered; 0: never */
-	char *reason;		    /* owned or NULL: status.reason, e.g. DomainVanished */
-	char *sync_error;	    /* owned or NULL: message of condition Synchronized=False */
+	char *reason;               /* owned or NULL: status.reason, e.g. DomainVanished */
+	char *sync_error;           /* owned or NULL: message of condition Synchronized=False */
 	struct end_evidence end;
 	msec scheduled_at; /* boot time at which Scheduled was entered: the start timeout counts from it */
-	msec retry_at;	   /* boot time before which no further try of a failed PREPARE or START */
-	unsigned tries;	   /* failed tries of that */
-	bool hopeless; /* an error that no retry can cure: a missing image, XML that is refused */
-	msec signal_first; /* boot time of the first shutdown signal; 0: none */
-	msec signal_last; /* of the last one, or of the last kill */
-	bool prepared; /* its volumes' files exist */
+	msec retry_at;  /* boot time before which no further try of a failed PREPARE or START */
+	unsigned tries; /* failed tries of that */
+	bool hopeless;  /* an error that no retry can cure: a missing image, XML that is refused */
+	msec signal_first;     /* boot time of the first shutdown signal; 0: none */
+	msec signal_last;      /* of the last one, or of the last kill */
+	bool prepared;         /* its volumes' files exist */
 	int64_t vm_generation; /* of the VM when it was created (§11.3) */
-	bool cleaned;  /* its files and its domain are gone */
-	char *console; /* owned or NULL: socket path or pty of the serial console */
+	bool cleaned;          /* its files and its domain are gone */
+	char *console;         /* owned or NULL: socket path or pty of the serial console */
 };
 
 /* ---- facts about the domain: never stored, read again after each start -------------------- */
@@ -239,12 +239,12 @@ struct vmi {
 struct domain {
 	enum domain_state state; /* DOMAIN_UNKNOWN until read */
 	enum domain_reason reason;
-	bool active;	      /* libvirt says that a QEMU lives (true for Crashed/preserve too) */
+	bool active;          /* libvirt says that a QEMU lives (true for Crashed/preserve too) */
 	char owner[UID_SIZE]; /* VMI UID in its metadata; "" none */
 	unsigned agreed;      /* equal reads in a row since the connection came up */
-	uint64_t facts;	      /* counts every event and op result folded; dates a read */
+	uint64_t facts;       /* counts every event and op result folded; dates a read */
 	bool look_again;      /* an event or result asks for a read */
-	bool reading;	      /* a read is in flight */
+	bool reading;         /* a read is in flight */
 };
 
 #define READS_TO_AGREE 2 /* after a connect, before anything is concluded (design §4) */

@@ -13,8 +13,8 @@ struct status_facts {
 	const struct vmi *vmi; /* or NULL */
 	bool create_pending;   /* the turn just decided to create the VMI */
 	bool delete_pending;   /* … to delete it */
-	bool migrating;	       /* migrationState started and not ended */
-	bool paused;	       /* VMI condition Paused=True */
+	bool migrating;        /* migrationState started and not ended */
+	bool paused;           /* VMI condition Paused=True */
 	bool data_volume_failed; /* the rest comes with later issues; the table has every row of §6 */
 	bool data_volume_filling;
 	bool unbound_volume;
@@ -33,9 +33,9 @@ bool vm_is_set_to_start(const struct vm *vm, const struct vmi *vmi);
 
 struct condition {
 	const char *type;   /* borrowed, a constant */
-	bool status;	    /* True or False */
+	bool status;        /* True or False */
 	const char *reason; /* borrowed, or NULL */
-	char *message;	    /* owned or NULL */
+	char *message;      /* owned or NULL */
 };
 struct conditions {
 	struct condition list[CONDITIONS_MAX];

@@ -20,14 +20,14 @@ enum vmi_stage {
 /* X(constant, name) */
 #define INTENTS(X)                                                                               \
 	X(NONE, "none")                                                                          \
-	X(CREATE, "create")		  /* create the VMI */                                   \
-	X(WAIT, "wait")			  /* would create; the start back-off is not over */     \
-	X(DELETE, "delete")		  /* delete the VMI */                                   \
-	X(DELETE_AND_START, "rerun")	  /* delete it and append a Start request */             \
+	X(CREATE, "create")               /* create the VMI */                                   \
+	X(WAIT, "wait")                   /* would create; the start back-off is not over */     \
+	X(DELETE, "delete")               /* delete the VMI */                                   \
+	X(DELETE_AND_START, "rerun")      /* delete it and append a Start request */             \
 	X(BECOME_ALWAYS, "become-always") /* Halted with a Start request: spec becomes Always */ \
-	X(RESTORE, "restore")		  /* WaitAsReceiver, migration completed: the recorded \
+	X(RESTORE, "restore")             /* WaitAsReceiver, migration completed: the recorded \
 						 strategy comes back */ \
-	X(ERROR, "error")		  /* no row: an unsupported state, shown as condition */
+	X(ERROR, "error")                 /* no row: an unsupported state, shown as condition */
 
 enum intent {
 #define X(c, t) INTENT_##c,
@@ -42,10 +42,10 @@ struct strategy_facts {
 	enum run_strategy recorded; /* status.runStrategy */
 	enum vmi_stage stage;
 	struct state_request head; /* stateChangeRequests[0]; action NONE when empty */
-	char vmi_uid[UID_SIZE];	   /* "" without a VMI */
-	bool backoff_left;	   /* now < startFailure.retryAfter */
-	bool ran_once;		   /* strategy Once had its run (§14 no. 8) */
-	bool receiver;		   /* the VMI is the receiver of a migration */
+	char vmi_uid[UID_SIZE];    /* "" without a VMI */
+	bool backoff_left;         /* now < startFailure.retryAfter */
+	bool ran_once;             /* strategy Once had its run (§14 no. 8) */
+	bool receiver;             /* the VMI is the receiver of a migration */
 	bool migration_completed;
 };
 

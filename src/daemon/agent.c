@@ -98,15 +98,15 @@ static int load_all(struct agent *agent, struct err *err)
 	return ret;
 }
 
-int agent_new(const struct agent_options *options, struct store *store, struct hypervisor *hv,
-	struct now now, struct agent **ret_agent, struct err *err)
+int agent_new(const struct agent_options *options, struct now now, struct agent **ret_agent,
+	struct err *err)
 {
 	struct agent *agent = xcalloc(1, sizeof(*agent));
 	int ret;
 
 	agent->options = options;
-	agent->store = store;
-	agent->hv = hv;
+	agent->store = options->store;
+	agent->hv = options->hv;
 	agent->list_at = now.boot;
 	ret = load_all(agent, err);
 	if (ret < 0)

@@ -15,6 +15,8 @@
 struct agent;
 
 struct agent_options { /* borrowed for the agent's life */
+	struct store *store;
+	struct hypervisor *hv;
 	struct policy policy;
 	const char *state_dir; /* runs' folders are <state_dir>/vmi/<uid> */
 	const char *node_name; /* this host's name: status.nodeName */
@@ -26,9 +28,9 @@ struct agent_options { /* borrowed for the agent's life */
 	void *entropy_ctx;
 };
 
-/* Loads everything from the store. Errors: ERR_IO. store and hv are borrowed. */
-int agent_new(const struct agent_options *options, struct store *store, struct hypervisor *hv,
-	struct now now, struct agent **ret_agent, struct err *err);
+/* Loads everything from the store. Errors: ERR_IO. */
+int agent_new(const struct agent_options *options, struct now now, struct agent **ret_agent,
+	struct err *err);
 void agent_free(struct agent *agent);
 
 /* Lets something in: an edge becomes a fact on the object that it concerns. */

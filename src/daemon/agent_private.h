@@ -113,9 +113,14 @@ uint32_t agent_random(struct agent *agent);
 
 /* requests.c, folder.c, observe.c: one handler per kind of input. */
 typedef void input_fn(struct agent *agent, const struct input *input, struct now now);
-input_fn input_create, input_replace, input_delete, input_verb;
-input_fn input_folder;
-input_fn input_connection, input_event, input_result;
+void input_create(struct agent *agent, const struct input *input, struct now now);
+void input_replace(struct agent *agent, const struct input *input, struct now now);
+void input_delete(struct agent *agent, const struct input *input, struct now now);
+void input_verb(struct agent *agent, const struct input *input, struct now now);
+void input_folder(struct agent *agent, const struct input *input, struct now now);
+void input_connection(struct agent *agent, const struct input *input, struct now now);
+void input_event(struct agent *agent, const struct input *input, struct now now);
+void input_result(struct agent *agent, const struct input *input, struct now now);
 
 /* notes.c: says what happened to an object; copies everything. */
 void agent_note(struct agent *agent, const struct object_meta *object,
@@ -173,6 +178,8 @@ const struct domain_info *list_find(const struct domain_info *const *sorted, siz
 
 /* turn.c */
 void agent_mark(struct agent *agent, struct machine *m); /* news: dirty, passes from 0 */
+/* Long enough after the connect that one read of a domain is enough. */
+bool agent_is_settled(const struct agent *agent);
 void agent_answer(struct agent *agent, const struct request *request, const struct err *err,
 	const char *note);
 void replies_send(struct agent *agent);

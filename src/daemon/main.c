@@ -139,6 +139,8 @@ static void fill_options(struct program *p)
 	read_boot_id(p);
 	uname(&p->host_name);
 	p->options = (struct agent_options){
+		.store = p->store,
+		.hv = &p->host.port,
 		.policy = { .host_disk_roots = (const char *const *)p->config.host_disk_roots,
 			.image_roots = (const char *const *)p->config.image_roots,
 			.default_namespace = "default" },
@@ -175,8 +177,7 @@ static int build(struct program *p, struct err *err)
 		return -(int)err->code;
 	host_init(&p->host, &p->loop.uv, &p->config, sink);
 	fill_options(p);
-	if (agent_new(&p->options, p->store, &p->host.port, clock_now(), &p->agent, err) < 0 ||
-		open_api(p, err) < 0)
+	if (agent_new(&p->options, clock_now(), &p->agent, err) < 0 || open_api(p, err) < 0)
 		return -(int)err->code;
 	p->folder = manifest_dir_new(&p->loop.uv, p->config.manifests, &folder);
 	p->loop.on_rescan = on_rescan;

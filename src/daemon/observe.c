@@ -23,6 +23,7 @@ void input_connection(struct agent *agent, const struct input *input, struct now
 	agent->connected = up;
 	agent->lists = 0;
 	agent->list_id = 0;
+	agent->list_overdue = false;
 	agent->list_at = now.boot;
 	for (size_t i = 0; i < agent->machines.n && !up; i++)
 		fold_disconnected(agent->machines.list[i]);
@@ -160,7 +161,7 @@ static void read_result(struct agent *agent, struct machine *m, const struct inf
 		return;
 	if (in->facts == m->dom.facts)
 		fold_seen(m, result->n_domains ? &result->domains[0] : NULL,
-			agent->lists > READS_TO_AGREE || m->dom.agreed >= READS_TO_AGREE);
+			agent_is_settled(agent) || m->dom.agreed >= READS_TO_AGREE);
 }
 
 static void note_failure(struct agent *agent, struct machine *m, const struct op_result *result)

@@ -70,7 +70,7 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 	struct host_facts host = { .now = now,
 		.connected = agent->connected,
 		.hold = agent->rebuilding,
-		.settled = agent->lists > READS_TO_AGREE };
+		.settled = agent_is_settled(agent) };
 	struct step_env env = { .now = now, .random = agent_random(agent) };
 	struct happening what;
 	struct err err;
@@ -92,13 +92,25 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 	after_step(agent, m, plan.step, now);
 }
 
+bool agent_is_settled(const struct agent *agent)
+{
+	return agent->lists > READS_TO_AGREE || agent->list_overdue;
+}
+
+/* A list that hangs must not hold up everything: from then on each domain is read by itself. */
+static void report_list(struct agent *agent, struct now now)
+{
+	if (!agent->list_id || agent->list_overdue || now.boot < agent->list_deadline)
+		return;
+	agent->list_overdue = true;
+	log_text(LOG_LEVEL_WARNING, "libvirt has not answered '%s' for %lld s",
+		op_kind_name(OP_LIST), (long long)(op_kind_deadline(OP_LIST) / 1000));
+	for (size_t i = 0; i < agent->machines.n; i++)
+		agent_mark(agent, agent->machines.list[i]);
+}
+
 static void decide_list(struct agent *agent, struct now now)
 {
-	if (agent->list_id && !agent->list_overdue && now.boot >= agent->list_deadline) {
-		agent->list_overdue = true;
-		log_text(LOG_LEVEL_WARNING, "libvirt has not answered '%s' for %lld s",
-			op_kind_name(OP_LIST), (long long)(op_kind_deadline(OP_LIST) / 1000));
-	}
 	if (!agent->connected || agent->list_id || now.boot < agent->list_at)
 		return;
 	ops_plan_list(agent, now);
@@ -343,6 +355,7 @@ bool agent_turn(struct agent *agent, struct now now)
 	if (agent->uncommitted && now.boot < agent->commit_retry_at)
 		return false;
 	machines_wake_due(&agent->machines, now.boot);
+	report_list(agent, now);
 	turn = turn_begin(agent);
 	if (!agent->uncommitted) {
 		decide_list(agent, now);

@@ -173,8 +173,9 @@ static void start_agent(struct api_fixture *f)
 		.boot_id = "boot",
 		.entropy = fake_entropy };
 	ck_assert_int_eq(store_open(":memory:", &f->store, &err), 0);
-	ck_assert_int_eq(agent_new(&f->options, f->store, &f->yes.hv, now_read(), &f->agent, &err),
-		0);
+	f->options.store = f->store;
+	f->options.hv = &f->yes.hv;
+	ck_assert_int_eq(agent_new(&f->options, now_read(), &f->agent, &err), 0);
 	agent_input(f->agent, &up, now_read());
 }
 

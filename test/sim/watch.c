@@ -209,7 +209,7 @@ void watch_quiet(struct world *w)
 	struct host_facts host = { .now = world_now(w),
 		.connected = agent->connected,
 		.hold = agent->rebuilding,
-		.settled = agent->lists > READS_TO_AGREE };
+		.settled = agent_is_settled(agent) };
 
 	for (size_t i = 0; i < agent->machines.n && !agent->uncommitted; i++) {
 		const struct machine *m = agent->machines.list[i];

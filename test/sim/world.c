@@ -166,9 +166,11 @@ static void start_agent(struct world *w)
 
 	w->life++;
 	w->dead = false;
+	w->options.store = w->store;
+	w->options.hv = &w->hv;
 	w->options.boot_id = w->boot_id;
 	fake_start(w);
-	if (agent_new(&w->options, w->store, &w->hv, world_now(w), &w->agent, &err) < 0) {
+	if (agent_new(&w->options, world_now(w), &w->agent, &err) < 0) {
 		world_fail(w, "the agent does not start: %s", err.msg);
 		return;
 	}
