@@ -37,7 +37,7 @@ static void on_answer(void *ctx, const struct answer *answer)
 	replace_str(&c->note, answer->note);
 }
 
-void client_send(struct world *w)
+void client_submit(struct world *w)
 {
 	struct client_request *c = &w->client;
 	struct input input = { .kind = c->kind, .request = c->request };
@@ -80,7 +80,7 @@ void client_do(struct world *w, bool refused)
 
 	c->waiting = true;
 	c->refused = refused;
-	client_send(w);
+	client_submit(w);
 	while (c->waiting && world_step(w, limit))
 		;
 	if (c->waiting) {

@@ -154,14 +154,22 @@ static bool is_op(const struct pending *p)
 	return p->fire == take_effect;
 }
 
+/* Volumes are made by children that die with the agent. */
+static bool is_local(const struct op *op)
+{
+	return op->kind == OP_PREPARE || op->kind == OP_CLEAN;
+}
+
 /* After an agent's kill only libvirtd knows of them. */
 void fake_drop_ops(struct world *w, enum fate fate)
 {
 	for (size_t i = 0; i < w->n_queue; i++) {
 		struct pending *p = &w->queue[i];
 
-		if (!is_op(p) || p->op.kind == OP_LIST || p->op.kind == OP_READ)
+		if (!is_op(p))
 			continue;
+		if (is_local(&p->op) && (fate == FATE_FINISH || p->at == NEVER))
+			p->fire = NULL;
 		if (fate == FATE_VANISH)
 			p->fire = NULL;
 		else if (fate == FATE_FINISHED && p->at != NEVER)
@@ -174,9 +182,8 @@ void fake_lose_ops(struct world *w)
 {
 	for (size_t i = 0; i < w->n_queue; i++) {
 		struct pending *p = &w->queue[i];
-		bool local = p->op.kind == OP_PREPARE || p->op.kind == OP_CLEAN;
 
-		if (!is_op(p) || local)
+		if (!is_op(p) || is_local(&p->op))
 			continue;
 		p->fire = deliver_result;
 		p->at = w->t + LOST_DELAY;
@@ -209,7 +216,6 @@ static void fault(struct world *w, struct pending *p)
 static void submit(struct hypervisor *hv, const struct op *op)
 {
 	struct world *w = hv->sink.ctx;
-	bool remote = op->kind != OP_PREPARE && op->kind != OP_CLEAN;
 	struct pending *p;
 
 	if (!world_action(w))
@@ -220,7 +226,7 @@ static void submit(struct hypervisor *hv, const struct op *op)
 	p = world_later(w, durations[op->kind], take_effect);
 	p->life = w->life;
 	op_copy(&p->op, op);
-	if (remote && !w->fake.linked) {
+	if (!is_local(op) && !w->fake.linked) {
 		p->fire = deliver_result;
 		p->at = w->t + LOST_DELAY;
 		p->result = (struct op_result){ .id = op->id, .kind = op->kind };

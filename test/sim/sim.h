@@ -239,7 +239,7 @@ void host_reboot(struct world *w);
 bool host_guest_act(struct world *w, const char *name, const char *act);
 
 /* client.c */
-void client_send(struct world *w);
+void client_submit(struct world *w);
 void client_done(struct client_request *c);
 /* Sends it and lets time pass until it is answered; fails the world unless accepted as wanted. */
 void client_do(struct world *w, bool refused);

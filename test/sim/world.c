@@ -238,7 +238,7 @@ void world_settle(struct world *w)
 	}
 	if (w->agent)
 		watch_quiet(w);
-	client_send(w);
+	client_submit(w);
 }
 
 static msec next_time(struct world *w)
