@@ -109,18 +109,18 @@ START_TEST(signal_status)
 }
 END_TEST
 
-static void on_term(int sig)
-{
-	say(sig);
-	_exit(3);
-}
-
 static void waits_for_term(void)
 {
-	signal(SIGTERM, on_term);
+	sigset_t term;
+	int sig;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
 	say(0);
-	for (;;)
-		pause();
+	sigwait(&term, &sig);
+	say(sig);
+	_exit(3);
 }
 
 START_TEST(forwards_term)
