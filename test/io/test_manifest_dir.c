@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -262,6 +263,27 @@ START_TEST(folder_missing_and_back)
 }
 END_TEST
 
+/* Without inotify the folder is looked at now and then. */
+START_TEST(limits_of_the_system)
+{
+	struct folder_sink sink = { NULL, on_batch };
+	struct rlimit old, none = { 0 };
+
+	put("a.yaml", "1");
+	put("b.yaml", "1");
+	getrlimit(RLIMIT_NOFILE, &old);
+	none.rlim_max = old.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &none);
+	dir = manifest_dir_new(&loop, folder, &sink);
+	setrlimit(RLIMIT_NOFILE, &old);
+	expect("complete a.yaml=1 b.yaml=1|");
+	put("a.yaml", "2");
+	expect(" a.yaml=2|");
+	in_folder("rm b.yaml");
+	expect(" b.yaml=gone|");
+}
+END_TEST
+
 START_TEST(not_a_folder)
 {
 	in_folder("rmdir ../vms && touch ../vms");
@@ -275,6 +297,8 @@ START_TEST(kubelet_links)
 	in_folder("ln -s ..1 ..data && ln -s ..data/a.yaml a.yaml");
 	begin("complete a.yaml=one|");
 	in_folder("ln -s ..2 ..data_tmp && mv -T ..data_tmp ..data && rm -r ..1");
+	run(1, FOLDER_POLL_MS / 2); /* told by the event, not found by looking */
+	ck_assert_int_eq(batches, 1);
 	expect(" a.yaml=two|");
 }
 END_TEST
@@ -407,6 +431,7 @@ Suite *test_manifest_dir_suite(void)
 	tcase_add_test(tc, a_file_in_the_making_at_the_start);
 	tcase_add_test(tc, removals_and_renames_are_one_batch);
 	tcase_add_test(tc, folder_missing_and_back);
+	tcase_add_test(tc, limits_of_the_system);
 	tcase_add_test(tc, not_a_folder);
 	tcase_add_test(tc, kubelet_links);
 	tcase_add_test(tc, links_elsewhere);
