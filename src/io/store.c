@@ -227,6 +227,8 @@ static int commit(struct store *store, struct err *err)
 	rc = store_prune(store, err);
 	if (!rc)
 		rc = save_counter(store, err);
+	if (!rc && store->lost)
+		rc = store_put_value(store, STORE_VALUE_LOST, "", err);
 	if (!rc && fault(store, err, "cannot commit"))
 		rc = -ERR_IO;
 	if (!rc)
@@ -248,6 +250,7 @@ int store_commit(struct store *store, struct err *err)
 		return rc;
 	}
 	buf_done(&store->replay);
+	store->lost = false;
 	store->committed = store->rv;
 	store->before = store->now;
 	if (!store->ballast && ++store->commits_without >= BALLAST_RETRY) {

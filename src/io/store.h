@@ -26,11 +26,11 @@ void store_close(struct store *store);
 /*
  * Opens, or when the file is unusable (damaged, unreadable, a failing migration) moves it aside as
  * <path>.broken-<wall seconds> and starts an empty one. *why holds the words whenever the database was
- * lost, at every opening until the agent has dealt with it and put value STORE_VALUE_LOST to ""; else its
- * code is ERR_OK. A newer schema, a full disk or another agent that has it open are errors, not damage.
- * In a file made here the change counter starts at the wall time in ms, so that no rv comes twice.
+ * lost, else its code is ERR_OK; it is told at every opening until a first commit has gone through, so
+ * whoever has to remember it does so in that one. A newer schema, a full disk or another agent that has
+ * it open are errors, not damage. In a file made here the change counter starts at the wall time in ms,
+ * so that no rv comes twice.
  */
-#define STORE_VALUE_LOST "lost"
 int store_open_or_rebuild(const char *path, struct now now, struct store **ret_store,
 	struct err *why, struct err *err);
 

@@ -65,6 +65,8 @@ enum statement {
 		STATEMENT_MAX
 };
 
+#define STORE_VALUE_LOST "lost" /* why the database was lost; "" once that has been dealt with */
+
 struct tally {           /* goes back at a rollback, unlike the counter */
 	int64_t floor;   /* the newest change that has left the log */
 	int64_t changes; /* rows in the change log */
@@ -81,6 +83,7 @@ struct store {
 	struct buf
 		replay; /* the open transaction's writes as SQL, for a second try without the ballast */
 	bool ballast;             /* the file is there */
+	bool lost;                /* STORE_VALUE_LOST is set: the next commit clears it */
 	unsigned commits_without; /* since it went */
 	unsigned fail_after;      /* 0: never */
 };

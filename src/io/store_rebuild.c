@@ -57,7 +57,7 @@ static int move_aside(const char *path, int64_t seconds, struct err *err)
 }
 
 /* Watches from before are too old, and no value that a former file gave out comes again. That the
- * database was lost is kept until the agent has dealt with it. */
+ * database was lost is kept until a first commit. */
 static int start_counter(struct store *store, int64_t rv, const struct err *why, struct err *err)
 {
 	char *sql = sqlite3_mprintf("BEGIN IMMEDIATE; UPDATE counter SET rv = %lld, floor = %lld;"
@@ -78,7 +78,8 @@ static void tell_lost(struct store *store, struct err *why)
 {
 	autofree char *words = store_get_value(store, STORE_VALUE_LOST);
 
-	if (words && *words)
+	store->lost = words && *words;
+	if (store->lost)
 		err_set(why, ERR_IO, "%s", words);
 }
 

@@ -550,10 +550,14 @@ START_TEST(a_damaged_file_moves_aside)
 		ck_assert_int_gt(store_current_rv(store), rv);
 	store_close(store);
 
-	store = rebuild(SECONDS(2000), true); /* said until it has been dealt with */
+	store = rebuild(SECONDS(2000), true); /* said until a commit has gone through */
 	ck_assert_int_eq(store_begin(store, &err), 0);
-	ck_assert_int_eq(store_put_value(store, STORE_VALUE_LOST, "", &err), 0);
-	ck_assert_int_eq(store_commit(store, &err), 0);
+	store_fail_after(store, 3); /* the commit itself */
+	ck_assert_int_eq(store_put_value(store, "k", "v", &err), 0);
+	ck_assert_int_eq(store_commit(store, &err), -ERR_IO);
+	store_close(store);
+	store = rebuild(SECONDS(2000), true);
+	put_all(store, KIND_VM, 0, 1);
 	store_close(store);
 	store_close(rebuild(SECONDS(2000), false));
 }
