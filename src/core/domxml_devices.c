@@ -227,6 +227,17 @@ static void balloon(xmlTextWriterPtr w)
 	xml_close(w);
 }
 
+static void rng(xmlTextWriterPtr w)
+{
+	xml_open(w, "rng");
+	xml_attr(w, "model", "virtio");
+	xml_open(w, "backend");
+	xml_attr(w, "model", "random");
+	xmlTextWriterWriteString(w, BAD_CAST "/dev/urandom");
+	xml_close(w);
+	xml_close(w);
+}
+
 static void no_video(xmlTextWriterPtr w)
 {
 	xml_open(w, "video");
@@ -247,6 +258,8 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 		serial_console(w, context->directory);
 	no_video(w);
 	balloon(w);
+	if (spec->rng)
+		rng(w);
 	panic_devices(w, spec, context);
 	xml_close(w);
 }

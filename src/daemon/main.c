@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "core/domxml.h"
 #include "daemon/api/api.h"
 #include "daemon/host.h"
 #include "daemon/loop.h"
@@ -103,6 +104,11 @@ static int open_store(struct program *p, struct err *err)
 	autofree char *path = xasprintf("%s/vmagent.db", folder);
 	struct err why = { 0 };
 
+	if (strlen(runs) + UID_SIZE > DOMAIN_DIRECTORY_MAX)
+		return err_set(err, ERR_INVALID,
+			"the state folder '%s' has too long a name: sockets lie below it, so %zu characters "
+			"are the most",
+			p->config.state, DOMAIN_DIRECTORY_MAX - UID_SIZE - strlen("/vmi"));
 	if (make_folder(p->config.state, 0711, err) < 0 || make_folder(folder, 0700, err) < 0 ||
 		make_folder(runs, 0711, err) < 0)
 		return -(int)err->code;

@@ -3,7 +3,6 @@
  * What must hold before a run may use its files, and what can be made without qemu-img. It runs on the
  * pool, because a file may lie on storage that hangs. Links are followed first, then judged.
  */
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,13 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/image_format.h"
 #include "io/image_private.h"
 
-#define FOLDER_MODE       0711 /* QEMU's user must get through */
-#define RAW_MODE          0600
-#define QCOW2_MAGIC       0x514649fb
-#define QCOW2_DATA_FILE   (UINT64_C(1) << 2) /* incompatible feature: external data file */
-#define QCOW2_HEADER_SIZE 80
+#define FOLDER_MODE 0711 /* QEMU's user must get through */
+#define RAW_MODE    0600
 
 bool work_needs_child(const struct volume_work *work)
 {
@@ -121,49 +118,30 @@ static int create_raw(struct job *job, const struct volume_work *work)
 	return 0;
 }
 
-struct qcow2_header { /* big endian, as on disk */
-	uint32_t magic, version;
-	uint64_t backing_offset;
-	uint8_t other[56];
-	uint64_t incompatible; /* version 3 */
-} __attribute__((packed));
-
-_Static_assert(sizeof(struct qcow2_header) == QCOW2_HEADER_SIZE, "qcow2 header");
-
-/* An image that names other files would open them for the guest: refused. */
-static int check_qcow2(struct job *job, const struct volume_work *work,
-	const struct qcow2_header *header)
-{
-	bool other = header->backing_offset != 0 ||
-		(be32toh(header->version) >= 3 &&
-			(be64toh(header->incompatible) & QCOW2_DATA_FILE));
-
-	if (!other)
-		return 0;
-	return err_set(&job->err, ERR_INVALID,
-		"volume '%s': '%s' refers to another file (backing or data file), which is not "
-		"allowed; make it whole with 'qemu-img convert'",
-		work->volume, work->base);
-}
-
+/* An image that names another file would open it for the guest: refused. */
 static int check_base(struct job *job, const struct volume_work *work, const char **ret_format)
 {
-	struct qcow2_header header = { 0 };
+	unsigned char head[IMAGE_HEAD_SIZE];
+	bool refers;
 	ssize_t n;
 	int fd;
 
 	if (check_file(job, work, work->base) < 0)
 		return -(int)job->err.code;
 	fd = open(work->base, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return fail(job, work, work->base, errno);
-	n = pread(fd, &header, sizeof(header), 0);
-	close(fd);
-	*ret_format = "raw";
-	if (n != sizeof(header) || be32toh(header.magic) != QCOW2_MAGIC)
-		return 0;
-	*ret_format = "qcow2";
-	return check_qcow2(job, work, &header);
+	n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+	if (n < 0)
+		fail(job, work, work->base, errno);
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return -(int)job->err.code;
+	*ret_format = image_format_of(head, (size_t)n, &refers);
+	return refers ? err_set(&job->err, ERR_INVALID,
+				"volume '%s': '%s' refers to another file (backing or data file), "
+				"which is not allowed; make it whole with 'qemu-img convert'",
+				work->volume, work->base)
+		      : 0;
 }
 
 static int make_folder(struct job *job)

@@ -3,6 +3,7 @@
  * Domain XML and the host's files: see the header. The tree that is read here is either ours or
  * libvirt's, and a domain's document is small (some 10 KB).
  */
+#include "core/image_format.h"
 #include "io/virt_xml.h"
 
 #include <errno.h>
@@ -104,18 +105,17 @@ static bool is_a_users(const struct stat *st, const struct virt_host *host)
 
 static int probe_format(const char *path, const char **ret_format, struct err *err)
 {
-	char magic[4] = "";
+	unsigned char head[IMAGE_HEAD_SIZE];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
 
-	if (fd < 0 || read(fd, magic, sizeof(magic)) < 0) {
+	if (n < 0)
 		err_set(err, ERR_IO, "backing image '%s': %s", path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return -ERR_IO;
-	}
-	close(fd);
-	*ret_format = memcmp(magic, "QFI\xfb", sizeof(magic)) ? "raw" : "qcow2";
-	return 0;
+	else
+		*ret_format = image_format_of(head, (size_t)n, NULL);
+	if (fd >= 0)
+		close(fd);
+	return n < 0 ? -ERR_IO : 0;
 }
 
 static int complete_backing(struct completion *c, xmlNodePtr backing)

@@ -34,7 +34,8 @@ static void setup(void)
 	strcpy(dir + strlen(dir) - 6, "XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	make_file(raw, "raw.img", "not an image header");
-	make_file(qcow2, "q.img", "QFI\xfb and so on");
+	make_file(qcow2, "q.img",
+		"QFI\xfb, followed by as many bytes as the header of such an image has at the least, 80");
 }
 
 static void teardown(void)
