@@ -160,16 +160,39 @@ static int read_field(struct config *config, const char *path, const struct node
 	return 0;
 }
 
+/* A misspelt `spec` would otherwise be a file that says nothing. */
+static int check_document(const char *path, const struct node *root, struct err *err)
+{
+	static const char *const known[] = { "apiVersion", "kind", "metadata", "spec" };
+	char words[200];
+
+	for (size_t i = 0; i < root->n_children; i++) {
+		const struct node *field = root->children[i];
+		size_t k = 0;
+
+		while (k < ARRAY_SIZE(known) && !streq(known[k], field->key))
+			k++;
+		if (k == ARRAY_SIZE(known)) {
+			snprintf(words, sizeof(words), "%.100s: no such field", field->key);
+			return refuse(path, field, err, words);
+		}
+		if (streq(field->key, "spec") && field->kind != NODE_MAP)
+			return refuse(path, field, err, "spec: expected fields");
+	}
+	return 0;
+}
+
 static int read_document(struct config *config, const char *path, const struct node *root,
 	struct err *err)
 {
 	const struct node *spec = node_get(root, "spec");
-	int ret = 0;
+	int ret;
 
 	if (!streq(node_text(root, "kind"), "AgentConfiguration") ||
 		!streq(node_text(root, "apiVersion"), "vmagent.io/v1"))
 		return refuse(path, root, err,
 			"expected apiVersion vmagent.io/v1 and kind AgentConfiguration");
+	ret = check_document(path, root, err);
 	for (size_t i = 0; spec && i < spec->n_children && ret == 0; i++)
 		ret = read_field(config, path, spec->children[i], err);
 	return ret;

@@ -89,6 +89,11 @@ static const struct {
 		"expected a list of 1 to 64 folders" },
 	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  emulation: fast\n",
 		"expected auto, kvm or tcg" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspecs:\n  socket: /s\n",
+		":3:1: specs: no such field" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec: [manifests]\n",
+		":3:1: spec: expected fields" },
+	{ "[1]", "expected apiVersion vmagent.io/v1" },
 };
 
 START_TEST(test_bad_files)
