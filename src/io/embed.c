@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,11 @@ static const char qemu_conf_of_root[] =
 	"# Confinement by AppArmor or SELinux knows the paths of a system libvirt, not the ones in here.\n"
 	"security_driver = \"none\"\n";
 
+static const char qemu_conf_without_cgroups[] =
+	"\n"
+	"# Control groups are read-only here, as in a container: none is made for a guest.\n"
+	"cgroup_controllers = [ ]\n";
+
 /* ---- the root ------------------------------------------------------------------------------------ */
 
 static int make_folder(const char *path, struct err *err)
@@ -70,12 +76,29 @@ static int write_new(const char *path, const char *text, struct err *err)
 	return err_set(err, ERR_NO_SPACE, "write '%s': not enough space", path);
 }
 
+/* libvirt makes a group for each guest when it is root, and starts none where it cannot. */
+static bool cgroups_are_read_only(void)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *mount;
+	bool ret = false;
+
+	while (mounts && !ret && (mount = getmntent(mounts)))
+		ret = starts_with(mount->mnt_type, "cgroup") && access(mount->mnt_dir, W_OK) &&
+			errno == EROFS;
+	if (mounts)
+		endmntent(mounts);
+	return ret;
+}
+
 static int make_root(const char *root, struct err *err)
 {
 	autofree char *etc = xasprintf("%s/etc", root);
 	autofree char *log = xasprintf("%s/log", root);
 	autofree char *conf = xasprintf("%s/etc/qemu.conf", root);
-	autofree char *text = xasprintf("%s%s", qemu_conf, geteuid() == 0 ? qemu_conf_of_root : "");
+	bool is_root = geteuid() == 0;
+	autofree char *text = xasprintf("%s%s%s", qemu_conf, is_root ? qemu_conf_of_root : "",
+		is_root && cgroups_are_read_only() ? qemu_conf_without_cgroups : "");
 
 	if (make_folder(root, err) || make_folder(etc, err) || make_folder(log, err))
 		return -err->code;
