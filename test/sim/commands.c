@@ -3,18 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim.h"
+#include "commands.h"
 
-#define RESTART_TIME 500         /* of libvirtd */
-#define EXTRA_WAIT   SECONDS(15) /* what a crash may cost */
-
-struct command {
-	struct world *w;
-	char *const *words; /* after the command's name */
-	size_t n;
-	const char *block; /* or NULL */
-	const char *name;
-};
+#define EXTRA_WAIT SECONDS(15) /* what a crash may cost */
 
 static const char *option(const struct command *c, const char *key)
 {
@@ -93,19 +84,6 @@ static void do_mv(struct command *c)
 	folder_rename(c->w, c->words[0], c->words[1]);
 }
 
-static void store_up(struct world *w, struct pending *p)
-{
-	(void)p;
-	w->store_down = false;
-}
-
-/* For some seconds, because requests wait until they are answered. */
-static void do_store(struct command *c)
-{
-	c->w->store_down = true;
-	world_later(c->w, (msec)(atof(c->words[1]) * 1000), store_up);
-}
-
 static void do_folder(struct command *c)
 {
 	c->w->folder_missing = streq(c->words[0], "missing");
@@ -170,87 +148,6 @@ static void do_answer(struct command *c)
 
 	if (!c->w->quiet && (!text || !strstr(text, c->words[0])))
 		world_fail(c->w, "the answer was '%s'", text ? text : "");
-}
-
-/* ---- the host ------------------------------------------------------------------------------------- */
-
-static void do_guest(struct command *c)
-{
-	if (!host_guest_act(c->w, c->words[0], c->words[1]))
-		world_fail(c->w, "guests cannot %s", c->words[1]);
-}
-
-static void do_virsh(struct command *c)
-{
-	autofree char *name = xasprintf("default_%s", c->words[1]);
-	struct fake_domain *dom;
-
-	if (!streq(c->words[0], "foreign")) {
-		if (!host_guest_act(c->w, c->words[1], c->words[0]))
-			world_fail(c->w, "virsh cannot %s", c->words[0]);
-		return;
-	}
-	dom = fake_add(c->w, name);
-	copy_str(dom->uuid, UID_SIZE, "f0f0f0f0-0000-4000-8000-000000000001");
-	dom->foreign = dom->active = true;
-	dom->state = DOMAIN_RUNNING;
-}
-
-static void script(struct command *c)
-{
-	struct fake *f = &c->w->fake;
-
-	for (int kind = 0; kind < OP_KIND_MAX; kind++) {
-		struct op_script *s = &f->scripts[kind];
-
-		if (c->n < 2 || !streq(op_kind_name(kind), c->words[1]))
-			continue;
-		s->hangs = streq(c->words[0], "hang");
-		s->fails = c->n > 2 ? (unsigned)atoi(c->words[2]) : 0;
-		s->code = streq(c->words[0], "invalid") ? ERR_INVALID : ERR_HYPERVISOR;
-		copy_str(s->text, sizeof(s->text), c->n > 3 ? c->words[3] : "it does not work");
-		return;
-	}
-	world_fail(c->w, "libvirt knows no such op");
-}
-
-static void do_libvirt(struct command *c)
-{
-	struct world *w = c->w;
-	const char *what = c->words[0];
-
-	if (streq(what, "down")) {
-		host_libvirt_down(w);
-	} else if (streq(what, "up")) {
-		host_libvirt_up(w);
-	} else if (streq(what, "answers")) {
-		fake_release_ops(w);
-	} else if (streq(what, "odd")) {
-		w->fake.odd = true;
-	} else if (streq(what, "silent")) {
-		w->fake.silent = true;
-	} else if (streq(what, "late")) {
-		w->fake.late = c->n > 1 ? atoll(c->words[1]) : 0;
-	} else if (streq(what, "restart")) {
-		host_libvirt_down(w);
-		world_run(w, w->t + RESTART_TIME);
-		host_libvirt_up(w);
-	} else {
-		script(c);
-	}
-}
-
-static void do_agent(struct command *c)
-{
-	if (!streq(c->words[0], "up"))
-		agent_down(c->w);
-	if (!streq(c->words[0], "down"))
-		agent_up(c->w);
-}
-
-static void do_host(struct command *c)
-{
-	host_reboot(c->w);
 }
 
 /* ---- time and expectations ------------------------------------------------------------------------ */

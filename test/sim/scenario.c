@@ -9,7 +9,7 @@
 
 #include "daemon/agent_private.h"
 #include "io/store_private.h"
-#include "sim.h"
+#include "scenario.h"
 
 #define WORDS_MAX  16
 #define SETTLED    SECONDS(10) /* the agent is there before the first command */

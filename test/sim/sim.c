@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim.h"
+#include "scenario.h"
 
 #define JOBS_MAX 16
 

@@ -4,14 +4,14 @@
  * manifest folder and a client. One struct world is one run of one scenario. Everything is
  * deterministic: the same scenario with the same crash or fault does the same again.
  *
- *   world.c       the clock, what is due, the agent's life and death
+ *   world.c       the clock and what is due; life.c: the agent's life and death
  *   fake_hv.c     the hypervisor port: operations and their answers; fake_domain.c: their effects
  *   fake_host.c   what happens on the host: guests, libvirtd, virsh
  *   client.c      requests and their retries; folder.c: the manifest folder
  *   watch.c       the invariants of design §6, asserted at each commit and each action
  *   look.c        what the API would show: predicates for `expect` and `wait until`
  *   endstate.c    what must be the same at the end of every run of a scenario
- *   scenario.c    scenario files; commands.c: what their lines do; transcript.c: the expected log
+ *   scenario.c    scenario files; commands*.c: what their lines do; transcript.c: the expected log
  *   walks.c       each scenario again with a crash or a fault at every point
  */
 #ifndef VMAGENT_TEST_SIM_H
@@ -208,10 +208,14 @@ struct pending *world_later(struct world *w, msec delay,
 void world_settle(struct world *w);           /* turns until nothing is dirty */
 void world_run(struct world *w, msec until);  /* lets time pass */
 bool world_step(struct world *w, msec until); /* one jump; false: nothing is due before */
+
+/* life.c */
 void world_input(struct world *w, const struct input *input);
+void agent_prepare(struct world *w);
 void agent_up(struct world *w);
 void agent_down(struct world *w);   /* kill -9 */
 void agent_end(struct world *w);    /* the same, and what becomes of its ops is not decided yet */
+void agent_crash(struct world *w);  /* as the mishap has it; another one comes soon */
 bool world_action(struct world *w); /* something leaves; false: the agent is dead already */
 
 /* fake_domain.c */
@@ -276,51 +280,5 @@ bool command_run(struct world *w, char *const *words, size_t n, const char *bloc
 
 /* transcript.c */
 void transcript_log(void *ctx, const struct log_line *line);
-void transcript_diff(const char *expected, const char *actual, struct buf *ret);
-
-/* scenario.c */
-struct line {           /* one command of a scenario */
-	char *before;   /* owned or NULL: comments and empty lines above it */
-	char *text;     /* owned */
-	char *block;    /* owned or NULL: what stood between << and its end */
-	char *expected; /* owned or NULL: the log lines below it */
-	int number;
-};
-struct scenario {
-	char *path, *name;  /* owned */
-	struct line *lines; /* owned */
-	size_t n, cap;
-	char *tail; /* owned or NULL: comments after the last command */
-	bool no_crash_walk, no_fault_walk;
-	bool any_boots; /* how often a guest was started depends on when the agent was killed */
-};
-int scenario_load(const char *path, struct scenario *ret, struct err *err);
-void scenario_done(struct scenario *s);
-
-struct points { /* at which a crash or a fault is possible */
-	unsigned commits, actions, ops, writes;
-};
-struct outcome {
-	char *end;            /* owned: the end state */
-	char *failure;        /* owned or NULL */
-	struct points prefix; /* up to and with the first line that waits */
-	struct points all;
-	bool happened; /* the mishap */
-};
-void outcome_done(struct outcome *o);
-/* accept: writes the actual log into the scenario's lines instead of comparing. */
-struct run_options {
-	struct mishap mishap;
-	bool accept;
-	bool print;
-};
-void scenario_run(struct scenario *s, const struct run_options *options, struct outcome *ret);
-int scenario_save(const struct scenario *s, struct err *err);
-
-/* walks.c */
-/* Beginnings that an earlier scenario shares are not walked again, unless `full`. */
-bool walks_run(struct scenario *s, const struct outcome *plain, bool full);
-/* One run; what: "after-action:7:vanish". */
-bool walks_only(struct scenario *s, const struct outcome *plain, const char *what);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim.h"
+#include "scenario.h"
 
 static bool is_uid(const char *text)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim.h"
+#include "scenario.h"
 
 /* clang-format off */
 static const char *const trouble_names[] = {

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Virtual time and the agent's life: what is due next happens next, and the agent takes its turns until
- * nothing is dirty, as the loop has it do. A crash is agent_free() with the store kept.
+ * Virtual time: what is due next happens next, and the agent takes its turns until nothing is dirty, as
+ * the loop has it do.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "daemon/agent_private.h"
-#include "io/store_private.h"
 #include "sim.h"
 
-#define TURNS_MAX  200 /* in a row at one moment: more is a loop */
-#define START_TIME 50  /* from an agent's death to the next one's life */
+#define TURNS_MAX 200 /* in a row at one moment: more is a loop */
 
 void world_fail(struct world *w, const char *fmt, ...)
 {
@@ -29,21 +27,6 @@ void world_fail(struct world *w, const char *fmt, ...)
 struct now world_now(const struct world *w)
 {
 	return (struct now){ .boot = w->t - w->boot_base, .wall = WALL_START + w->t };
-}
-
-/* splitmix64 */
-static void entropy(void *ctx, void *bytes, size_t n)
-{
-	struct world *w = ctx;
-	unsigned char *out = bytes;
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t z = w->seed += UINT64_C(0x9e3779b97f4a7c15);
-
-		z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-		z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-		out[i] = (unsigned char)(z >> 56);
-	}
 }
 
 /* ---- what is due --------------------------------------------------------------------------------- */
@@ -95,130 +78,6 @@ static bool fire_due(struct world *w)
 	return true;
 }
 
-/* ---- the agent ------------------------------------------------------------------------------------ */
-
-/* The store's own moment of truth: nonzero turns the commit into a rollback. */
-static int on_commit(void *ctx)
-{
-	struct world *w = ctx;
-	enum trouble trouble = w->mishap.trouble;
-
-	if (w->store_down)
-		return 1;
-	w->commits++;
-	if (w->happened || w->commits != w->mishap.n)
-		return 0;
-	if (trouble != CRASH_BEFORE_COMMIT && trouble != CRASH_AFTER_COMMIT)
-		return 0;
-	w->dead = w->happened = true;
-	return trouble == CRASH_BEFORE_COMMIT;
-}
-
-bool world_action(struct world *w)
-{
-	if (w->dead)
-		return false;
-	w->actions++;
-	if (w->mishap.trouble == CRASH_AFTER_ACTION && w->actions == w->mishap.n && !w->happened)
-		w->dead = w->happened = true;
-	return true;
-}
-
-static void on_committed(void *ctx, int64_t rv)
-{
-	struct world *w = ctx;
-
-	(void)rv;
-	if (!w->dead)
-		watch_commit(w);
-}
-
-static void sink_connection(void *ctx, bool up, const char *why)
-{
-	struct input input = { .kind = INPUT_CONNECTION, .connection = { up, why } };
-
-	world_input(ctx, &input);
-}
-
-static void sink_event(void *ctx, const struct domain_event *event)
-{
-	struct input input = { .kind = INPUT_EVENT, .event = event };
-
-	world_input(ctx, &input);
-}
-
-static void sink_result(void *ctx, const struct op_result *result)
-{
-	struct input input = { .kind = INPUT_RESULT, .result = result };
-
-	world_input(ctx, &input);
-}
-
-void world_input(struct world *w, const struct input *input)
-{
-	if (w->agent)
-		agent_input(w->agent, input, world_now(w));
-}
-
-static void start_agent(struct world *w)
-{
-	struct err err;
-
-	w->life++;
-	w->dead = false;
-	w->options.store = w->store;
-	w->options.hv = &w->hv;
-	w->options.boot_id = w->boot_id;
-	fake_start(w);
-	if (agent_new(&w->options, world_now(w), &w->agent, &err) < 0) {
-		world_fail(w, "the agent does not start: %s", err.msg);
-		return;
-	}
-	agent_on_commit(w->agent, on_committed, w);
-	hv_start(&w->hv);
-	folder_scan(w);
-}
-
-void agent_up(struct world *w)
-{
-	w->wanted = true;
-	if (!w->agent)
-		start_agent(w);
-	world_settle(w);
-}
-
-void agent_end(struct world *w)
-{
-	if (w->agent)
-		agent_free(take(&w->agent));
-	w->life++;
-	w->fake.linked = false;
-	w->client.lost |= w->client.waiting && w->client.sent;
-}
-
-/* kill -9 by the scenario: its ops go on. */
-void agent_down(struct world *w)
-{
-	w->wanted = false;
-	agent_end(w);
-	fake_drop_ops(w, FATE_FINISH);
-}
-
-static void rise(struct world *w, struct pending *p)
-{
-	(void)p;
-	if (w->wanted && !w->agent)
-		start_agent(w);
-}
-
-static void crash(struct world *w)
-{
-	agent_end(w);
-	fake_drop_ops(w, w->mishap.fate);
-	w->dead = false;
-	world_later(w, START_TIME, rise);
-}
-
 /* ---- time ------------------------------------------------------------------------------------------ */
 
 void world_settle(struct world *w)
@@ -228,7 +87,7 @@ void world_settle(struct world *w)
 	for (int turns = 0; dirty || fire_due(w); turns++) {
 		dirty = w->agent && agent_turn(w->agent, world_now(w));
 		if (w->dead) {
-			crash(w);
+			agent_crash(w);
 			dirty = false;
 		}
 		if (turns == TURNS_MAX) {
@@ -283,7 +142,6 @@ void world_run(struct world *w, msec until)
 
 void world_init(struct world *w, const struct mishap *mishap)
 {
-	static const char *const roots[] = { "/disks", NULL };
 	struct err err;
 
 	memset(w, 0, sizeof(*w));
@@ -291,22 +149,14 @@ void world_init(struct world *w, const struct mishap *mishap)
 	w->seed = 1;
 	w->boot_base = -BOOT_START;
 	copy_str(w->boot_id, sizeof(w->boot_id), "A-boot");
-	w->options = (struct agent_options){
-		.policy = { .host_disk_roots = roots, .default_namespace = "default" },
-		.state_dir = "/state",
-		.node_name = "node1",
-		.entropy = entropy,
-		.entropy_ctx = w,
-	};
-	w->hv.sink = (struct hv_sink){ w, sink_connection, sink_event, sink_result };
 	log_to(transcript_log, w);
 	if (store_open(":memory:", &w->store, &err) < 0) {
 		world_fail(w, "%s", err.msg);
 		return;
 	}
-	sqlite3_commit_hook(w->store->db, on_commit, w);
 	if (mishap->trouble == FAULT_STORE)
 		store_fail_after(w->store, mishap->n);
+	agent_prepare(w);
 }
 
 void world_done(struct world *w)

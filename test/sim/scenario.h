@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scenario files, one run of one, and what a run comes to: shared by main, the runner and the walks. */
+#ifndef VMAGENT_TEST_SCENARIO_H
+#define VMAGENT_TEST_SCENARIO_H
+
+#include "sim.h"
+
+/* transcript.c: the lines of both, '-' for those that were expected only, '+' for those that came. */
+void transcript_diff(const char *expected, const char *actual, struct buf *ret);
+
+/* scenario.c */
+struct line {           /* one command of a scenario */
+	char *before;   /* owned or NULL: comments and empty lines above it */
+	char *text;     /* owned */
+	char *block;    /* owned or NULL: what stood between << and its end */
+	char *expected; /* owned or NULL: the log lines below it */
+	int number;
+};
+struct scenario {
+	char *path, *name;  /* owned */
+	struct line *lines; /* owned */
+	size_t n, cap;
+	char *tail; /* owned or NULL: comments after the last command */
+	bool no_crash_walk, no_fault_walk;
+	bool any_boots; /* how often a guest was started depends on when the agent was killed */
+};
+int scenario_load(const char *path, struct scenario *ret, struct err *err);
+void scenario_done(struct scenario *s);
+
+struct points { /* at which a crash or a fault is possible */
+	unsigned commits, actions, ops, writes;
+};
+struct outcome {
+	char *end;            /* owned: the end state */
+	char *failure;        /* owned or NULL */
+	struct points prefix; /* up to and with the first line that waits */
+	struct points all;
+	bool happened; /* the mishap */
+};
+void outcome_done(struct outcome *o);
+/* accept: writes the actual log into the scenario's lines instead of comparing. */
+struct run_options {
+	struct mishap mishap;
+	bool accept;
+	bool print;
+};
+void scenario_run(struct scenario *s, const struct run_options *options, struct outcome *ret);
+int scenario_save(const struct scenario *s, struct err *err);
+
+/* walks.c */
+/* Beginnings that an earlier scenario shares are not walked again, unless `full`. */
+bool walks_run(struct scenario *s, const struct outcome *plain, bool full);
+/* One run; what: "after-action:7:vanish". */
+bool walks_only(struct scenario *s, const struct outcome *plain, const char *what);
+
+#endif
