@@ -41,6 +41,25 @@ static int fail(struct job *job, const struct volume_work *work, const char *pat
 		strerror(error));
 }
 
+/* Names the first part of the path that fails, where that is not the whole. */
+static int fail_at(struct job *job, const struct volume_work *work, const char *path, int error)
+{
+	autofree char *part = xstrdup(path);
+
+	for (char *c = strchr(part + 1, '/'); c; c = strchr(c + 1, '/')) {
+		struct stat st;
+
+		*c = '\0';
+		if (stat(part, &st) < 0 || !S_ISDIR(st.st_mode))
+			break;
+		*c = '/';
+	}
+	fail(job, work, path, error);
+	if (!streq(part, path))
+		err_set(&job->err, job->err.code, "%s: it fails at '%s'", job->err.msg, part);
+	return -(int)job->err.code;
+}
+
 /* ---- roots ------------------------------------------------------------------------------------- */
 
 static bool is_below(const char *path, const char *const *roots)
@@ -59,23 +78,27 @@ static bool is_below(const char *path, const char *const *roots)
 	return false;
 }
 
+/* A guest writes to its hostDisks: never to what the others are made of. */
+static bool reads_only(const struct volume_work *work)
+{
+	return work->kind == VOLUME_WORK_OVERLAY || streq(work->volume, VOLUME_KERNEL_BOOT);
+}
+
 /* path, or the folder that it is to be made in, must lie below a root when all links are followed. */
 static int check_roots(struct job *job, const struct volume_work *work, const char *path)
 {
 	const struct image_roots *roots = &job->image->roots;
+	bool image = reads_only(work);
 	char real[PATH_MAX];
 
 	if (!realpath(path, real))
-		return fail(job, work, path, errno);
-	if (is_below(real, roots->images))
-		return 0;
-	if (work->kind != VOLUME_WORK_OVERLAY && is_below(real, roots->host_disks))
+		return fail_at(job, work, path, errno);
+	if (is_below(real, image ? roots->images : roots->host_disks))
 		return 0;
 	return err_set(&job->err, ERR_FORBIDDEN,
 		"volume '%s': '%s' is '%s', which is not below a folder that the configuration allows "
 		"(%s)",
-		work->volume, path, real,
-		work->kind == VOLUME_WORK_OVERLAY ? "imageRoots" : "hostDiskRoots");
+		work->volume, path, real, image ? "imageRoots" : "hostDiskRoots");
 }
 
 static int check_file(struct job *job, const struct volume_work *work, const char *path)
@@ -94,28 +117,43 @@ static int check_file(struct job *job, const struct volume_work *work, const cha
 
 /* ---- what is there, and what is made here -------------------------------------------------------- */
 
+/* An empty disk of its size that is on disk before it has its name: what a crash leaves is a leftover,
+ * not a disk without a size. Never replaces what is there. */
+static int write_raw(int folder, const char *name, int64_t capacity)
+{
+	autofree char *tmp = xasprintf("%s" IMAGE_TMP_SUFFIX, name);
+	int fd, ret = 0;
+
+	unlinkat(folder, tmp, 0);
+	fd = openat(folder, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, RAW_MODE);
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, capacity) < 0 || fsync(fd) < 0 ||
+		linkat(folder, tmp, folder, name, 0) < 0)
+		ret = -errno;
+	close(fd);
+	unlinkat(folder, tmp, 0);
+	return ret == 0 && fsync(folder) < 0 ? -errno : ret;
+}
+
 static int create_raw(struct job *job, const struct volume_work *work)
 {
-	autofree char *folder =
-		xstrndup(work->target, (size_t)(strrchr(work->target, '/') - work->target) + 1);
-	int fd;
+	const char *name = strrchr(work->target, '/') + 1;
+	autofree char *path = xstrndup(work->target, (size_t)(name - work->target));
+	int folder, ret;
 
-	if (access(work->target, F_OK) == 0)
+	if (faccessat(AT_FDCWD, work->target, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return check_file(job, work, work->target);
-	if (check_roots(job, work, folder) < 0)
+	if (check_roots(job, work, path) < 0)
 		return -(int)job->err.code;
-	fd = open(work->target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, RAW_MODE);
-	if (fd < 0)
-		return fail(job, work, work->target, errno);
-	if (ftruncate(fd, work->capacity) < 0 || fsync(fd) < 0) {
-		int error = errno;
-
-		close(fd);
-		unlink(work->target);
-		return fail(job, work, work->target, error);
-	}
-	close(fd);
-	return 0;
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return fail(job, work, path, errno);
+	ret = write_raw(folder, name, work->capacity);
+	close(folder);
+	if (ret == -EEXIST) /* somebody was faster */
+		return check_file(job, work, work->target);
+	return ret < 0 ? fail(job, work, work->target, -ret) : 0;
 }
 
 /* An image that names another file would open it for the guest: refused. */

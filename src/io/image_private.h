@@ -6,7 +6,8 @@
 
 #include "io/image.h"
 
-#define CHILD_WORDS_MAX 400 /* bytes of qemu-img's stderr that are kept */
+#define VOLUME_KERNEL_BOOT "kernelBoot" /* what volume_works() calls kernel and initrd */
+#define CHILD_WORDS_MAX    400          /* bytes of qemu-img's stderr that are kept */
 
 struct image {
 	uv_loop_t *loop;

@@ -165,6 +165,48 @@ START_TEST(test_raw_is_made_once)
 }
 END_TEST
 
+START_TEST(test_raw_appears_whole)
+{
+	autofree char *target = path_in(w.disks, "data.img"),
+		      *tmp = path_in(w.disks, "data.img.tmp");
+	autofree char *out = path_in(w.folder, "out");
+
+	shell("printf left > '%s'%s", tmp, ""); /* by a process that was killed */
+	ck_assert_int_eq(prepare(VOLUME_WORK_CREATE_RAW, target, NULL, 3 * MIB), ERR_OK);
+	ck_assert(!exists(tmp));
+	shell("rm '%s'%s", target, "");
+	shell("ln -s '%s' '%s'", out, target); /* dangling: neither made nor followed */
+	ck_assert_int_eq(prepare(VOLUME_WORK_CREATE_RAW, target, NULL, 3 * MIB), ERR_NOT_FOUND);
+	ck_assert(!exists(out));
+}
+END_TEST
+
+/* A link from one root into the other is no way to write to the images that others are made of. */
+START_TEST(test_a_disk_is_no_image)
+{
+	autofree char *base = path_in(w.images, "base"), *link = path_in(w.disks, "link");
+	struct volume_work boot = { .kind = VOLUME_WORK_CHECK,
+		.volume = (char *)"kernelBoot",
+		.target = base };
+
+	shell("echo x > '%s'%s", base, "");
+	shell("ln -s '%s' '%s'", base, link);
+	ck_assert_int_eq(prepare(VOLUME_WORK_CHECK, link, NULL, 0), ERR_FORBIDDEN);
+	ck_assert_int_eq(prepare(VOLUME_WORK_CREATE_RAW, link, NULL, MIB), ERR_FORBIDDEN);
+	ck_assert_int_eq(run_op(OP_PREPARE, &boot, 1), ERR_OK);
+}
+END_TEST
+
+START_TEST(test_the_part_that_fails_is_named)
+{
+	autofree char *target = path_in(w.disks, "a/b/c.img"), *words = NULL;
+
+	ck_assert_int_eq(prepare(VOLUME_WORK_CHECK, target, NULL, 0), ERR_NOT_FOUND);
+	words = xasprintf("'%s': No such file or directory: it fails at '%s/a'", target, w.disks);
+	assert_said(words);
+}
+END_TEST
+
 START_TEST(test_missing_files_are_named)
 {
 	autofree char *target = path_in(w.disks, "none.img"), *base = path_in(w.images, "none");
@@ -285,6 +327,9 @@ Suite *test_image_suite(void)
 	tcase_add_test(tcase, test_overlay_is_made_anew);
 	tcase_add_test(tcase, test_empty);
 	tcase_add_test(tcase, test_raw_is_made_once);
+	tcase_add_test(tcase, test_raw_appears_whole);
+	tcase_add_test(tcase, test_a_disk_is_no_image);
+	tcase_add_test(tcase, test_the_part_that_fails_is_named);
 	tcase_add_test(tcase, test_missing_files_are_named);
 	tcase_add_test(tcase, test_links_do_not_lead_out);
 	tcase_add_test(tcase, test_only_files_and_devices);
