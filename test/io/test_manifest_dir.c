@@ -263,6 +263,26 @@ START_TEST(folder_missing_and_back)
 }
 END_TEST
 
+/* Another folder at the same path, which no event of the old one tells. */
+START_TEST(folder_replaced_unseen)
+{
+	autofree char *aside = xasprintf("%s-aside", base);
+	autofree char *command = xasprintf("mv '%s' '%s' && mkdir -p '%s'", base, aside, folder);
+	autofree char *removal = xasprintf("rm -rf '%s'", aside);
+
+	put("a.yaml", "1");
+	put("b.yaml", "1");
+	begin("complete a.yaml=1 b.yaml=1|");
+	ck_assert_int_eq(system(command), 0);
+	put("b.yaml", "2");
+	manifest_dir_rescan(dir);
+	expect("complete b.yaml=2|");
+	put("b.yaml", "3");
+	expect(" b.yaml=3|");
+	ck_assert_int_eq(system(removal), 0);
+}
+END_TEST
+
 /* Without inotify the folder is looked at now and then. */
 START_TEST(limits_of_the_system)
 {
@@ -431,6 +451,7 @@ Suite *test_manifest_dir_suite(void)
 	tcase_add_test(tc, a_file_in_the_making_at_the_start);
 	tcase_add_test(tc, removals_and_renames_are_one_batch);
 	tcase_add_test(tc, folder_missing_and_back);
+	tcase_add_test(tc, folder_replaced_unseen);
 	tcase_add_test(tc, limits_of_the_system);
 	tcase_add_test(tc, not_a_folder);
 	tcase_add_test(tc, kubelet_links);
