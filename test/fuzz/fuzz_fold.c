@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fold and the turn under any order of inputs: bytes choose what happens next to three machines of
+ * the real agent with a store in memory; events, results, reads and lists say anything at all. No input
+ * may trip an assertion: phases move only along their table, and a machine comes to rest.
+ *
+ * What the simulation checks with a hypervisor that obeys its own rules, this checks with one that
+ * does not.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/agent.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define OPS_KEPT  64
+#define STEPS_MAX 400
+#define TURNS_MAX 64
+#define NAMES     3
+
+struct world {
+	struct hypervisor hv; /* first */
+	const uint8_t *data;
+	size_t left;
+	struct now now;
+	uint8_t seed;
+	struct store *store;
+	struct agent_options options;
+	struct agent *agent;
+	struct op ops[OPS_KEPT]; /* submitted, not answered */
+	size_t n_ops;
+};
+
+static uint8_t next(struct world *w)
+{
+	if (!w->left)
+		return 0;
+	w->left--;
+	return *w->data++;
+}
+
+static void entropy(void *ctx, void *bytes, size_t n)
+{
+	struct world *w = ctx;
+
+	for (size_t i = 0; i < n; i++)
+		((uint8_t *)bytes)[i] = w->seed = (uint8_t)(w->seed * 29 + 13);
+}
+
+static void hv_start_nothing(struct hypervisor *hv)
+{
+	(void)hv;
+}
+
+static void keep_op(struct hypervisor *hv, const struct op *op)
+{
+	struct world *w = (struct world *)hv;
+
+	if (w->n_ops < OPS_KEPT)
+		op_copy(&w->ops[w->n_ops++], op);
+}
+
+static const char *const names[NAMES] = { "a", "b", "c" };
+
+static const char *name_of(uint8_t byte)
+{
+	return names[byte % NAMES];
+}
+
+static void drop_op(struct world *w, size_t i)
+{
+	op_done(&w->ops[i]);
+	w->ops[i] = w->ops[--w->n_ops];
+}
+
+static void drop_ops(struct world *w)
+{
+	while (w->n_ops)
+		drop_op(w, 0);
+}
+
+/* A domain as it may be shown: of this run or another, in any state. */
+static void any_domain(struct world *w, const struct op *op, struct domain_info *ret)
+{
+	uint8_t byte = next(w);
+
+	ret->name = (char *)op->domain;
+	ret->state = (enum domain_state)(DOMAIN_NONE + 1 + byte % (DOMAIN_STATE_MAX - 2));
+	ret->reason = (enum domain_reason)(next(w) % DOMAIN_REASON_MAX);
+	ret->active = ret->state != DOMAIN_SHUTOFF;
+	copy_str(ret->uuid, UID_SIZE, op->uuid);
+	copy_str(ret->owner, UID_SIZE, byte & 0x80 ? "another" : op->vmi_uid);
+}
+
+static void do_result(struct world *w)
+{
+	static const enum err_code codes[] = { ERR_OK, ERR_OK, ERR_OK, ERR_HYPERVISOR,
+		ERR_UNAVAILABLE, ERR_INVALID, ERR_CONFLICT, ERR_DOMAIN_GONE };
+	size_t i = w->n_ops ? next(w) % w->n_ops : 0;
+	struct domain_info info = { 0 };
+	struct op_result result = { .domains = &info };
+	struct input input = { .kind = INPUT_RESULT, .result = &result };
+
+	if (!w->n_ops)
+		return;
+	result.id = w->ops[i].id;
+	result.kind = w->ops[i].kind;
+	result.err.code = codes[next(w) % ARRAY_SIZE(codes)];
+	if (w->ops[i].domain && next(w) % 4) {
+		any_domain(w, &w->ops[i], &info);
+		result.n_domains = 1;
+	}
+	agent_input(w->agent, &input, w->now);
+	drop_op(w, i);
+}
+
+static void do_event(struct world *w)
+{
+	struct domain_event event = { .guest = next(w) & 1 };
+	struct input input = { .kind = INPUT_EVENT, .event = &event };
+	const char *name = name_of(next(w));
+
+	event.kind = (enum domain_event_kind)(next(w) % DOMAIN_EVENT_MAX);
+	event.reason = (enum domain_reason)(next(w) % DOMAIN_REASON_MAX);
+	snprintf(event.name, sizeof(event.name), "default_%s", name);
+	snprintf(event.uuid, sizeof(event.uuid), "%08d-0000-4000-8000-000000000000", name[0]);
+	agent_input(w->agent, &input, w->now);
+}
+
+static void do_connection(struct world *w)
+{
+	struct input input = { .kind = INPUT_CONNECTION, .connection = { next(w) % 3 != 0, "x" } };
+
+	agent_input(w->agent, &input, w->now);
+}
+
+static void do_request(struct world *w)
+{
+	static const enum input_kind kinds[] = { INPUT_VERB, INPUT_VERB, INPUT_DELETE };
+	struct input input = { .kind = kinds[next(w) % ARRAY_SIZE(kinds)] };
+	uint8_t byte = next(w);
+
+	input.request = (struct request){ .kind = byte & 0x40 ? KIND_VMI : KIND_VM,
+		.ns = "default",
+		.name = name_of(byte),
+		.grace = byte & 0x20 ? next(w) : GRACE_UNSET,
+		.verb = (enum verb)(next(w) % VERB_MAX) };
+	if (input.kind == INPUT_VERB)
+		input.request.kind = KIND_VM;
+	input.request.options.has_grace = byte & 0x10;
+	input.request.options.grace = byte & 0x08 ? 0 : 5;
+	agent_input(w->agent, &input, w->now);
+}
+
+static const char manifest[] =
+	"apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: %s}\nspec:\n"
+	"  runStrategy: %s\n  template: {spec: {terminationGracePeriodSeconds: %d, domain: {memory: "
+	"{guest: 64Mi}, firmware: {uuid: %08d-0000-4000-8000-000000000000}, devices: {}}}}\n";
+
+static void do_folder(struct world *w)
+{
+	static const char *const strategies[] = { "Always", "RerunOnFailure", "Manual", "Halted",
+		"Once" };
+	const char *name = name_of(next(w));
+	char text[400];
+	struct folder_doc_file file = { .name = name };
+	struct input input = { .kind = INPUT_FOLDER,
+		.folder = { .files = &file, .n_files = 1, .complete = next(w) % 8 == 0 } };
+
+	snprintf(text, sizeof(text), manifest, name, strategies[next(w) % ARRAY_SIZE(strategies)],
+		next(w) % 40, name[0]);
+	if (next(w) % 4) {
+		file.content = text;
+		file.len = strlen(text);
+	}
+	agent_input(w->agent, &input, w->now);
+}
+
+static void life(struct world *w)
+{
+	struct err err;
+
+	drop_ops(w);
+	agent_free(w->agent);
+	assert(agent_new(&w->options, w->now, &w->agent, &err) == 0);
+}
+
+static void do_time(struct world *w)
+{
+	msec step = (msec)next(w) * next(w);
+
+	w->now.boot += step;
+	w->now.wall += step;
+}
+
+static void do_fault(struct world *w)
+{
+	store_fail_after(w->store, next(w) % 4);
+}
+
+typedef void act(struct world *w);
+
+static act *const acts[] = { do_result, do_result, do_result, do_result, do_event, do_event,
+	do_request, do_request, do_folder, do_connection, do_time, do_time, life, do_fault };
+
+/* After each thing that happens the agent comes to rest. */
+static void turns(struct world *w)
+{
+	unsigned n = 0;
+
+	while (agent_turn(w->agent, w->now))
+		assert(++n < TURNS_MAX * NAMES);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct hypervisor_ops ops = { hv_start_nothing, keep_op };
+	struct world w = { .hv.ops = &ops, .data = data, .left = size, .now = { 1000, 1000000 } };
+	struct err err;
+
+	assert(store_open(":memory:", &w.store, &err) == 0);
+	w.options = (struct agent_options){ .store = w.store,
+		.hv = &w.hv,
+		.policy.default_namespace = "default",
+		.state_dir = "/s",
+		.node_name = "node",
+		.boot_id = "boot",
+		.entropy = entropy,
+		.entropy_ctx = &w };
+	life(&w);
+	for (unsigned i = 0; i < STEPS_MAX && w.left; i++) {
+		acts[next(&w) % ARRAY_SIZE(acts)](&w);
+		turns(&w);
+	}
+	drop_ops(&w);
+	agent_free(w.agent);
+	store_close(w.store);
+	return 0;
+}
