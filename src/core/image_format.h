@@ -10,8 +10,9 @@
 
 #define IMAGE_HEAD_SIZE 80 /* bytes that have to be read */
 
-/* "qcow2", or "raw" for everything else; a constant. *ret_refers, if not NULL: the image names another
- * file, a backing or an external data file (QEMU's qcow2 specification, header). */
+/* "qcow2" or "raw", a constant; NULL for what is surely neither: another hypervisor's image or a packed
+ * file, which a guest could not use as it is. *ret_refers, if not NULL: the image names another file, a
+ * backing or an external data file (QEMU's qcow2 specification, header). */
 const char *image_format_of(const unsigned char *head, size_t len, bool *ret_refers);
 
 #endif

@@ -175,11 +175,17 @@ static int check_base(struct job *job, const struct volume_work *work, const cha
 	if (n < 0)
 		return -(int)job->err.code;
 	*ret_format = image_format_of(head, (size_t)n, &refers);
-	return refers ? err_set(&job->err, ERR_INVALID,
-				"volume '%s': '%s' refers to another file (backing or data file), "
-				"which is not allowed; make it whole with 'qemu-img convert'",
-				work->volume, work->base)
-		      : 0;
+	if (!*ret_format)
+		return err_set(&job->err, ERR_INVALID,
+			"volume '%s': '%s' is neither a raw nor a qcow2 image; unpack it, or make one "
+			"with 'qemu-img convert -O qcow2'",
+			work->volume, work->base);
+	if (refers)
+		return err_set(&job->err, ERR_INVALID,
+			"volume '%s': '%s' refers to another file (backing or data file), which is not "
+			"allowed; make it whole with 'qemu-img convert'",
+			work->volume, work->base);
+	return 0;
 }
 
 static int make_folder(struct job *job)

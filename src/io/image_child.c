@@ -51,13 +51,16 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 	(void)handle;
 }
 
-/* The first line says most; what is too long is cut. */
+/* The first line says most; what comes after it, and what is too long, is dropped. */
 static void keep_words(struct job *job, const char *data, size_t len)
 {
 	size_t room = CHILD_WORDS_MAX - job->n_tail;
 
+	if (job->line_ended)
+		return;
 	memcpy(job->tail + job->n_tail, data, MIN(len, room));
-	job->n_tail += MIN(len, room);
+	job->tail[job->n_tail + MIN(len, room)] = '\0';
+	job->line_ended = strchr(job->tail, '\n') != NULL;
 	job->n_tail = strcspn(job->tail, "\n");
 	job->tail[job->n_tail] = '\0';
 }
@@ -122,6 +125,7 @@ void image_child(struct job *job, void (*done)(struct job *job))
 	job->status = 0;
 	job->n_tail = 0;
 	job->tail[0] = '\0';
+	job->line_ended = false;
 	job->open = 2;
 	uv_pipe_init(job->image->loop, &job->words, 0);
 	job->words.data = job->child.data = child;

@@ -29,6 +29,7 @@ struct job { /* one op under way */
 	int64_t status;
 	char tail[CHILD_WORDS_MAX + 1];
 	size_t n_tail;
+	bool line_ended; /* of its first line: the rest is dropped */
 };
 
 /* On the pool: everything of PREPARE but qemu-img. Fills job->err. */

@@ -115,6 +115,9 @@ static int probe_format(const char *path, const char **ret_format, struct err *e
 		*ret_format = image_format_of(head, (size_t)n, NULL);
 	if (fd >= 0)
 		close(fd);
+	if (n >= 0 && !*ret_format)
+		return err_set(err, ERR_INVALID, "backing image '%s' is neither raw nor qcow2",
+			path);
 	return n < 0 ? -ERR_IO : 0;
 }
 
@@ -127,8 +130,8 @@ static int complete_backing(struct completion *c, xmlNodePtr backing)
 
 	if (!path || child(backing, "format"))
 		return 0;
-	if (probe_format(path, &format, c->err))
-		return -ERR_IO;
+	if (probe_format(path, &format, c->err) < 0)
+		return -(int)c->err->code;
 	node = xmlNewNode(NULL, BAD_CAST "format");
 	xmlNewProp(node, BAD_CAST "type", BAD_CAST format);
 	xmlAddPrevSibling(source, node);

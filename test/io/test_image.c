@@ -264,6 +264,18 @@ START_TEST(test_images_that_name_other_files_are_refused)
 }
 END_TEST
 
+START_TEST(test_other_formats_are_refused)
+{
+	autofree char *base = path_in(w.images, "base"), *overlay = path_in(w.run, "root.qcow2");
+
+	shell("qemu-img create -q -f vmdk '%s' 8M%s", base, "");
+	ck_assert_int_eq(prepare(VOLUME_WORK_OVERLAY, overlay, base, 0), ERR_INVALID);
+	assert_said("neither a raw nor a qcow2 image");
+	shell("head -c 4096 /dev/zero | gzip -c >'%s'%s", base, "");
+	ck_assert_int_eq(prepare(VOLUME_WORK_OVERLAY, overlay, base, 0), ERR_INVALID);
+}
+END_TEST
+
 START_TEST(test_words_of_qemu_img_arrive)
 {
 	autofree char *target = path_in(w.run, "scratch.qcow2");
@@ -334,6 +346,7 @@ Suite *test_image_suite(void)
 	tcase_add_test(tcase, test_links_do_not_lead_out);
 	tcase_add_test(tcase, test_only_files_and_devices);
 	tcase_add_test(tcase, test_images_that_name_other_files_are_refused);
+	tcase_add_test(tcase, test_other_formats_are_refused);
 	tcase_add_test(tcase, test_words_of_qemu_img_arrive);
 	tcase_add_test(tcase, test_many_works_stop_at_the_first_error);
 	tcase_add_test(tcase, test_clean_takes_all_and_only_that);
