@@ -223,6 +223,7 @@ static const struct {
 	{ "libvirt", 1, do_libvirt },
 	{ "agent",   1, do_agent },
 	{ "host",    1, do_host },
+	{ "database",1, do_database },
 	{ "wait",    1, do_wait },
 	{ "expect",  2, do_expect },
 	{ "mark",    1, do_mark },

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "io/store_private.h"
 
 #define RESTART_TIME 500 /* of libvirtd */
 
@@ -96,4 +97,18 @@ void do_agent(struct command *c)
 void do_host(struct command *c)
 {
 	host_reboot(c->w);
+}
+
+/* The agent ends, its database is gone, and it begins with an empty one. */
+void do_database(struct command *c)
+{
+	struct world *w = c->w;
+	unsigned fail_after = w->store->fail_after;
+
+	agent_down(w);
+	store_close(take(&w->store));
+	w->lost = true;
+	agent_prepare(w);
+	store_fail_after(w->store, fail_after);
+	agent_up(w);
 }

@@ -34,12 +34,13 @@ static int on_commit(void *ctx)
 	if (w->store_down)
 		return 1;
 	w->commits++;
-	if (w->happened || w->commits != w->mishap.n)
-		return 0;
-	if (trouble != CRASH_BEFORE_COMMIT && trouble != CRASH_AFTER_COMMIT)
-		return 0;
-	w->dead = w->happened = true;
-	return trouble == CRASH_BEFORE_COMMIT;
+	if (!w->happened && w->commits == w->mishap.n)
+		w->dead = trouble == CRASH_BEFORE_COMMIT || trouble == CRASH_AFTER_COMMIT;
+	w->happened |= w->dead;
+	if (w->dead && trouble == CRASH_BEFORE_COMMIT)
+		return 1;
+	w->lost = false;
+	return 0;
 }
 
 bool world_action(struct world *w)
@@ -97,6 +98,7 @@ static void start_agent(struct world *w)
 	w->options.store = w->store;
 	w->options.hv = &w->hv;
 	w->options.boot_id = w->boot_id;
+	w->options.rebuilt = w->lost;
 	fake_start(w);
 	if (agent_new(&w->options, world_now(w), &w->agent, &err) < 0) {
 		world_fail(w, "the agent does not start: %s", err.msg);
@@ -150,6 +152,7 @@ void agent_crash(struct world *w)
 void agent_prepare(struct world *w)
 {
 	static const char *const roots[] = { "/disks", NULL };
+	struct err err;
 
 	w->options = (struct agent_options){
 		.policy = { .host_disk_roots = roots, .default_namespace = "default" },
@@ -159,5 +162,8 @@ void agent_prepare(struct world *w)
 		.entropy_ctx = w,
 	};
 	w->hv.sink = (struct hv_sink){ w, sink_connection, sink_event, sink_result };
-	sqlite3_commit_hook(w->store->db, on_commit, w);
+	if (store_open(":memory:", &w->store, &err) < 0)
+		world_fail(w, "%s", err.msg);
+	else
+		sqlite3_commit_hook(w->store->db, on_commit, w);
 }

@@ -170,6 +170,7 @@ struct world {
 
 	struct store *store; /* owned */
 	bool store_down;     /* every commit fails */
+	bool lost;           /* the database is a new one, and nothing was committed to it yet */
 	struct agent *agent; /* owned; NULL: not running */
 	struct agent_options options;
 	struct hypervisor hv;

@@ -142,21 +142,15 @@ void world_run(struct world *w, msec until)
 
 void world_init(struct world *w, const struct mishap *mishap)
 {
-	struct err err;
-
 	memset(w, 0, sizeof(*w));
 	w->mishap = *mishap;
 	w->seed = 1;
 	w->boot_base = -BOOT_START;
 	copy_str(w->boot_id, sizeof(w->boot_id), "A-boot");
 	log_to(transcript_log, w);
-	if (store_open(":memory:", &w->store, &err) < 0) {
-		world_fail(w, "%s", err.msg);
-		return;
-	}
-	if (mishap->trouble == FAULT_STORE)
-		store_fail_after(w->store, mishap->n);
 	agent_prepare(w);
+	if (mishap->trouble == FAULT_STORE && w->store)
+		store_fail_after(w->store, mishap->n);
 }
 
 void world_done(struct world *w)
