@@ -68,7 +68,7 @@ printf '{"apiVersion":"kubevirt.io/v1","kind":"VirtualMachine","metadata":{"name
 "template":{"spec":{"domain":{"memory":{"guest":"64Mi"},"devices":{}}}}}}\n' | put four.json
 soon 'a file may be JSON' vmactl get vm four
 printf 'apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nmetadata: { name: bare }
-spec: { domain: { memory: { guest: 64Mi }, devices: {} } }\n' | put bare.yaml
+spec: { terminationGracePeriodSeconds: 1, domain: { memory: { guest: 64Mi }, devices: {} } }\n' | put bare.yaml
 running bare
 ok 'a bare VMI runs'
 bare=$(vmi_uid bare)
