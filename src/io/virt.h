@@ -17,8 +17,8 @@
 
 #define VIRT_RETRY_MIN    250 /* ms from a lost connection or failed try to the next try … */
 #define VIRT_RETRY_MAX    SECONDS(10) /* … doubled up to this */
-#define VIRT_KEEPALIVE_S  10          /* a silent libvirtd is asked whether it lives … */
-#define VIRT_KEEPALIVE_N  3           /* … and given up after so many unanswered */
+#define VIRT_KEEPALIVE_S  60          /* a silent libvirtd is asked whether it lives … */
+#define VIRT_KEEPALIVE_N  2           /* … and given up after so many unanswered */
 #define VIRT_CONNECT_SLOW SECONDS(15) /* a connect that takes longer is reported */
 #define VIRT_NOTES_MAX    8192 /* events that wait for the loop; beyond: connect and list anew */
 

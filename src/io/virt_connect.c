@@ -73,8 +73,10 @@ static int open_one(struct connect_job *connect, enum worker_pool pool)
 		return virt_error(&connect->err, "connect to libvirt at '%s'", connect->virt->uri);
 	connect->conns.conn[pool] = conn;
 	virt_events_watch(&connect->virt->events, conn);
-	/* Refused by a driver within this process, which needs none. */
-	virConnectSetKeepAlive(conn, VIRT_KEEPALIVE_S, VIRT_KEEPALIVE_N);
+	/* Only where the events come from: a hung call has a deadline of its own, a libvirtd that died closes
+	 * its sockets, and each question wakes both of us. Drivers within this process need none. */
+	if (pool == WORKERS_NORMAL)
+		virConnectSetKeepAlive(conn, VIRT_KEEPALIVE_S, VIRT_KEEPALIVE_N);
 	return 0;
 }
 
