@@ -81,6 +81,9 @@ struct agent {
 	bool list_overdue;    /* … and reported */
 	char *connection_why; /* owned or NULL: why it is down */
 
+	char (*strays)[UID_SIZE]; /* owned: runs whose domain is nobody's, as reported */
+	size_t n_strays, cap_strays;
+
 	uint64_t next_op;
 	struct inflight *inflight; /* owned, sorted by id */
 	size_t n_inflight, cap_inflight;

@@ -106,6 +106,34 @@ static void list_machine(struct agent *agent, struct machine *m, const struct do
 		agent_mark(agent, m);
 }
 
+static bool is_reported(struct agent *agent, const char *uid)
+{
+	for (size_t i = 0; i < agent->n_strays; i++) {
+		if (streq(agent->strays[i], uid))
+			return true;
+	}
+	copy_str(*LIST_ADD(agent->strays, agent->n_strays, agent->cap_strays), UID_SIZE, uid);
+	return false;
+}
+
+/* A domain of ours whose run is not known, e.g. of a start that hung until long after it was given up, is
+ * never touched (design §4), but said once. */
+static void report_strays(struct agent *agent, const struct op_result *list)
+{
+	for (size_t i = 0; i < list->n_domains; i++) {
+		const struct domain_info *info = &list->domains[i];
+		const struct machine *m = machines_find_domain(&agent->machines, info->name);
+
+		if (!info->owner[0] || (m && m->vmi && streq(m->vmi->meta.uid, info->owner)) ||
+			is_reported(agent, info->owner))
+			continue;
+		log_text(LOG_LEVEL_WARNING,
+			"domain '%s' belongs to a run that is not known (%s): it is left alone; remove it with "
+			"'virsh destroy' and 'virsh undefine' if it is not wanted",
+			info->name, info->owner);
+	}
+}
+
 static bool all_agree(const struct agent *agent)
 {
 	for (size_t i = 0; i < agent->machines.n; i++) {
@@ -148,6 +176,8 @@ static void list_result(struct agent *agent, const struct op_result *result, str
 		list_machine(agent, m, list_find(sorted, result->n_domains, m));
 	}
 	free(sorted);
+	if (agent_is_settled(agent) && !agent->rebuilding)
+		report_strays(agent, result);
 	agent->list_at = now.boot + list_pause(agent);
 }
 

@@ -31,7 +31,10 @@ void do_virsh(struct command *c)
 	autofree char *name = xasprintf("default_%s", c->words[1]);
 	struct fake_domain *dom;
 
-	if (!streq(c->words[0], "foreign")) {
+	bool stray =
+		streq(c->words[0], "stray"); /* ours by its metadata, of a run that is not known */
+
+	if (!stray && !streq(c->words[0], "foreign")) {
 		if (!host_guest_act(c->w, c->words[1], c->words[0]))
 			world_fail(c->w, "virsh cannot %s", c->words[0]);
 		return;
@@ -39,6 +42,8 @@ void do_virsh(struct command *c)
 	dom = fake_add(c->w, name);
 	copy_str(dom->uuid, UID_SIZE, "f0f0f0f0-0000-4000-8000-000000000001");
 	dom->foreign = dom->active = true;
+	if (stray)
+		copy_str(dom->owner, UID_SIZE, "0a0a0a0a-0000-4000-8000-000000000002");
 	dom->state = DOMAIN_RUNNING;
 }
 
