@@ -9,7 +9,7 @@
 set -u
 ulimit -c 0
 
-M=$T/manifests S=$T/state
+M=$T/manifests S=$T/state LOG=$T/log/agent.log
 PATIENCE=${PATIENCE:-180} # seconds after which something that was waited for is missing
 AS=()                     # as whom, a command that runs another: agent and vmactl
 AGENT=                    # pid of the agent while it is meant to run; embedded: of the parent of the two
@@ -84,7 +84,7 @@ signal()
 agent_start()
 {
 	"${AS[@]}" "$B/vmagent" --config "$T/config.yaml" --libvirt "$URI" --manifests "$M" --state "$S" \
-		--socket "$VMAGENT_SOCKET" >>"$T/log/agent.log" 2>&1 &
+		--socket "$VMAGENT_SOCKET" >>"$LOG" 2>&1 &
 	AGENT=$!
 	await "the agent answers" vmactl get vm
 }
@@ -306,5 +306,5 @@ story()
 told() { story "$1" "$2" | grep -q -e "$3"; } # NAME UID PATTERN
 
 # log_has PATTERN [TIMES]: the agent's log, over all its lives.
-log_count() { grep -c -e "$1" "$T/log/agent.log"; }
+log_count() { grep -c -e "$1" "$LOG"; }
 log_has() { [ "$(log_count "$1")" -ge "${2:-1}" ]; }
