@@ -5,9 +5,11 @@
  */
 #include <check.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -199,6 +201,41 @@ START_TEST(folder)
 }
 END_TEST
 
+/* In a mount namespace of its own: a control group file system that nobody can write to. */
+static void make_cgroups_read_only(void)
+{
+	static const unsigned long only = MS_BIND | MS_REMOUNT | MS_RDONLY;
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		mount("none", root, "cgroup2", 0, NULL) || mount(NULL, root, NULL, only, NULL) ||
+		mount("none", "/mnt", "tmpfs", 0, NULL))
+		_exit(77);
+}
+
+START_TEST(read_only_cgroups)
+{
+	static const char conf[] = "/mnt/etc/qemu.conf";
+	char text[4096] = "";
+	struct err err = { 0 };
+	int status;
+	FILE *file;
+
+	parent = fork();
+	if (!parent) {
+		make_cgroups_read_only();
+		if (embed_enter("qemu:///embed?root=/mnt", &err))
+			_exit(99);
+		file = fopen(conf, "r");
+		_exit(!file || !fread(text, 1, sizeof(text) - 1, file) ||
+			!strstr(text, "\ncgroup_controllers = [ ]\n"));
+	}
+	ck_assert_int_eq(waitpid(parent, &status, 0), parent);
+	ck_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) != 77) /* no rights to mount */
+		ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
 #define TEN "0123456789"
 
 /* clang-format off */
@@ -241,6 +278,7 @@ Suite *test_embed_suite(void)
 	tcase_add_test(tc, dies_with_parent);
 	tcase_add_test(tc, reaps_orphans);
 	tcase_add_test(tc, folder);
+	tcase_add_test(tc, read_only_cgroups);
 	tcase_add_loop_test(tc, bad_root, 0, (int)ARRAY_SIZE(bad));
 	tcase_add_test(tc, other_uri);
 	suite_add_tcase(suite, tc);
