@@ -285,6 +285,8 @@ running() { await "VMI $1 is Running" same Running phase "$1"; }
 says() { [ "$(grep -a -c -e "$2" "$S/vmi/$(vmi_uid "$1")/serial0.log")" -ge "${3:-1}" ]; } # NAME PATTERN [TIMES]
 up() { await "guest $1 is up" says "$1" '^guest up'; }
 type_in() { printf '%s\n' "$2" | vmactl console "$1" >/dev/null 2>&1; } # NAME WORDS
+# answers NAME WORDS PATTERN: the guest says so on its console when it is told WORDS. Ask again, it may be slow.
+answers() { printf '%s\n' "$2" | vmactl console "$1" 2>/dev/null | tr -d '\r' | grep -a -q -e "$3"; }
 
 # tell NAME WORDS: to the guest, past the agent: its serial line is a socket of QEMU's.
 tell()

@@ -34,14 +34,12 @@ is 'a file with Always makes it run' "$(status web)" Running
 isnt 'a VMI has a UID of its own' "$first" "$vm"
 isnt 'the VMI has a firmware UUID' "$(get vmi web .spec.domain.firmware.uuid)" ''
 
-answer=$(printf 'echo well heard\n' | vmactl console web | tr -d '\r' | grep -a -x 'well heard')
-is 'the guest answers on its console' "$answer" 'well heard'
+soon 'the guest answers on its console' answers web 'echo well heard' '^well heard$'
 soon 'a disk of the host is a disk of the guest' says web "^data disk /dev/vdb held ''"
 soon 'the pod network gives it an address' says web '^net eth0 10\.'
-printf 'info\n' | vmactl console web >"$T/log/info.txt"
-holds 'an empty disk is there, of its size' grep -q 'info disk=vdc sectors=32768 ro=0' "$T/log/info.txt"
+soon 'an empty disk is there, of its size' answers web info 'info disk=vdc sectors=32768 ro=0'
 uuid=$(get vmi web .spec.domain.firmware.uuid)
-holds 'the guest sees the firmware UUID' grep -q -i "info uuid=$uuid" "$T/log/info.txt"
+soon 'the guest sees the firmware UUID' answers web info "info uuid=${uuid,,}"
 
 type_in web reboot
 soon 'a guest that reboots is up a second time' says web '^guest up' 2
