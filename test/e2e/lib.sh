@@ -175,6 +175,7 @@ finish()
 end()
 {
 	local pid file pids=''
+	trap '' INT TERM
 	[ -z "$AGENT" ] || vmactl get vm,vmi,events >"$T/log/objects.txt" 2>&1 || :
 	for pid in $AGENT $LIBVIRTD; do
 		finish "$pid"
