@@ -228,6 +228,7 @@ struct vmi {
 	bool hopeless;  /* an error that no retry can cure: a missing image, XML that is refused */
 	msec signal_first;     /* boot time of the first shutdown signal; 0: none */
 	msec signal_last;      /* of the last one, or of the last kill */
+	bool rebooted;         /* the host was restarted since it began: its domain cannot live */
 	bool prepared;         /* its volumes' files exist */
 	int64_t vm_generation; /* of the VM when it was created (§11.3) */
 	bool cleaned;          /* its files and its domain are gone */

@@ -76,6 +76,7 @@ static const struct field vmi_fields[] = {
 	F(BOOL,     vmi, "hopeless",      hopeless),
 	F(DEADLINE, vmi, "signalFirst",   signal_first),
 	F(DEADLINE, vmi, "signalLast",    signal_last),
+	F(BOOL,     vmi, "rebooted",      rebooted),
 	F(BOOL,     vmi, "prepared",      prepared),
 	F(NUMBER,   vmi, "vmGeneration",  vm_generation),
 	F(BOOL,     vmi, "cleaned",       cleaned),

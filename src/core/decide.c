@@ -88,6 +88,8 @@ static const char *end_reason_text(const struct view *v, enum phase next, enum d
 {
 	if (next != PHASE_FAILED || cause != REASON_UNKNOWN)
 		return NULL;
+	if (v->vmi->rebooted)
+		return "HostRebooted";
 	return v->state == DOMAIN_NONE ? "DomainVanished" : "DomainEndUnknown";
 }
 

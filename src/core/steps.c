@@ -106,6 +106,8 @@ static const char *phase_why(const struct vmi *vmi, const struct plan *plan)
 		return vmi->sync_error ? vmi->sync_error : "it cannot be started";
 	if (streq(plan->reason, "StartTimeout"))
 		return "it could not be started in time";
+	if (streq(plan->reason, "HostRebooted"))
+		return "the host was restarted";
 	return cause_text(vmi, plan->cause);
 }
 

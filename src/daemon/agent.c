@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/fold.h"
+#include "core/phase.h"
 #include "daemon/agent_private.h"
 
 void agent_uuid(struct agent *agent, char ret[UID_SIZE])
@@ -74,6 +75,8 @@ static int load_vmi(void *ctx, const struct object_row *row)
 	vmi->meta.rv = row->rv;
 	m = machines_get(&l->agent->machines, row->ns, row->name);
 	m->vmi = vmi;
+	vmi->rebooted |= !l->same_boot && !phase_is_final(vmi->phase);
+	m->vmi_changed = vmi->rebooted;
 	fold_disconnected(m);
 	agent_mark(l->agent, m);
 	return 0;

@@ -66,6 +66,7 @@ static struct vmi *vmi_full(void)
 	vmi->hopeless = true;
 	vmi->signal_first = 10;
 	vmi->signal_last = 11;
+	vmi->rebooted = true;
 	vmi->prepared = true;
 	vmi->vm_generation = 3;
 	vmi->cleaned = true;
@@ -148,7 +149,7 @@ START_TEST(test_vmi_round_trip)
 	ck_assert_int_eq(vmi->tries, 9);
 	ck_assert_int_eq(vmi->signal_first, 10);
 	ck_assert_int_eq(vmi->signal_last, 11);
-	ck_assert(vmi->hopeless && vmi->prepared && vmi->cleaned);
+	ck_assert(vmi->hopeless && vmi->rebooted && vmi->prepared && vmi->cleaned);
 	ck_assert_int_eq(vmi->vm_generation, 3);
 	ck_assert_str_eq(vmi->console, "/run/console");
 	ck_assert_int_eq(vmi->typed.memory, 64 << 20);
