@@ -102,7 +102,7 @@ demo: ## start a real guest from a YAML file and watch its life (KEEP=1 leaves t
 check: ## every test there is, and the checks on the source
 	@tools/deps build run guest check
 	+@$(RUN)
-check-%: ## one part of it: check-unit, check-sim, check-io, check-e2e, check-fuzz, check-long
+check-%: ## one part of it: check-unit, check-sim, check-io, check-e2e, check-fuzz, check-sanitized, check-long
 	+@$(RUN) $*
 fuzz-%: ## fuzz one target with clang for TIME seconds (60)
 	+@$(MAKE) CC=clang SAN=address,fuzzer-no-link WERROR= DRIVER=-fsanitize=fuzzer build/san-address-fuzzer-no-link/test/fuzz_$*

@@ -54,7 +54,7 @@ static void try_json(const char *json)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	autofree char *text = xstrndup((const char *)data, size);
+	autofree char *text = memcpy(xcalloc(1, size + 1), data, size);
 	char *rest = text;
 	const char *path = strsep(&rest, "\n"), *selector = rest ? strsep(&rest, "\n") : "";
 	autofree char *json =
