@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # How a run ends, and what comes of it, under each run strategy: the guest powers off, its QEMU is killed, it panics with a
 # panic device and without (kubevirt-semantics §2.2, §4.3).
-# environments: embed
-# takes: 120
+# environments: embed system
+# takes: 60
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

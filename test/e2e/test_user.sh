@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # An ordinary user can run the agent. The demo ends well without a question, and leaves neither process nor file, as
-# whoever runs this and as that user.
+# root and as that user; with KEEP=1 it leaves them until it is told otherwise.
 # environments: embed
-# takes: 70
+# takes: 90
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -26,6 +26,19 @@ demo() # WHO
 	holds '… and no process is left' not grep -q -a -F "$folder" /proc/[0-9]*/cmdline
 }
 
+# kept: the agent that KEEP=1 leaves answers, and the command that was printed ends it.
+kept()
+{
+	local log=$T/log/kept.log folder
+	"${AS[@]}" env B="$B" KEEP=1 NO_COLOR=1 timeout 300 bash "$T/b/demo" </dev/null >"$log" 2>&1
+	is 'KEEP=1: the demo ends well' $? 0
+	folder=$(grep -o -m 1 '/tmp/vmd\.[[:alnum:]]*' "$log")
+	is '… its agent stays, and the machine' "$(VMAGENT_SOCKET=$folder/sock status demo)" Running
+	holds '… until the printed command' "${AS[@]}" "$(grep -o -m 1 '/.*/demo-end$' "$log")"
+	holds '… which removes its folder' not test -e "$folder"
+	soon '… and leaves no process' not grep -q -a -F "$folder" /proc/[0-9]*/cmdline
+}
+
 mkdir -p "$T/home" "$T/log" "$T/b/guest" "$M" "$S"
 cp "$B/vmagent" "$B/vmactl" "$(dirname "$0")/../../tools/demo" "$T/b/"
 ln "$T/img/guest.img" "$T/b/guest/"
@@ -33,6 +46,7 @@ B=$T/b
 [ "$(id -u)" != 0 ] || { demo root; chown -R nobody "$T"; }
 become_user
 demo user
+kept
 
 begin
 vm web Always net
