@@ -5,8 +5,8 @@
  * ignored; absent ones are zero.
  */
 #include "core/codec.h"
+#include "core/json.h"
 
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -160,14 +160,6 @@ static void read_fields(const struct reader *r, const struct field *fields, size
 		read_field(r->json, &fields[i], r->same_boot, object);
 }
 
-static char *print_and_free(cJSON *json)
-{
-	char *text = cJSON_PrintUnformatted(json);
-
-	cJSON_Delete(json);
-	return text;
-}
-
 char *vm_state(const struct vm *vm)
 {
 	cJSON *json = cJSON_CreateObject();
@@ -181,7 +173,7 @@ char *vm_state(const struct vm *vm)
 		write_fields(request, request_fields, ARRAY_SIZE(request_fields), &vm->requests[i]);
 		cJSON_AddItemToArray(requests, request);
 	}
-	return print_and_free(json);
+	return json_take_text(json);
 }
 
 char *vmi_state(const struct vmi *vmi)
@@ -196,7 +188,7 @@ char *vmi_state(const struct vmi *vmi)
 			cJSON_AddNumberToObject(entered, phase_name(phase),
 				(double)vmi->phase_wall[phase]);
 	}
-	return print_and_free(json);
+	return json_take_text(json);
 }
 
 /* ---- loading ------------------------------------------------------------------------------ */

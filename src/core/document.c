@@ -4,12 +4,12 @@
  * spec, labels and annotations go through as the text that was given, so that numbers and permitted
  * fields which the agent ignores survive.
  */
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "core/codec.h"
+#include "core/json.h"
 #include "core/phase.h"
 #include "core/status.h"
 
@@ -161,14 +161,6 @@ static void add_vm_status(cJSON *json, const struct machine *m, const struct con
 	add_conditions(status, conditions);
 }
 
-static char *print_and_free(cJSON *json)
-{
-	char *text = cJSON_PrintUnformatted(json);
-
-	cJSON_Delete(json);
-	return text;
-}
-
 char *vm_document(const struct machine *m)
 {
 	cJSON *json = document_new(KIND_VM);
@@ -181,7 +173,7 @@ char *vm_document(const struct machine *m)
 	vm_conditions(m->vm, m->vmi, &m->dom, &conditions);
 	add_vm_status(json, m, &conditions);
 	conditions_done(&conditions);
-	return print_and_free(json);
+	return json_take_text(json);
 }
 
 static void add_owner(cJSON *meta, const struct vmi *vmi)
@@ -243,7 +235,7 @@ char *vmi_document(const struct machine *m, const char *node_name)
 	add_owner(add_metadata(json, &m->vmi->meta), m->vmi);
 	cJSON_AddRawToObject(json, "spec", m->vmi->spec);
 	add_vmi_status(json, m, node_name);
-	return print_and_free(json);
+	return json_take_text(json);
 }
 
 /* ---- events ------------------------------------------------------------------------------- */
@@ -282,5 +274,5 @@ char *event_document(const struct event_facts *facts)
 	add_time(json, "firstTimestamp", facts->wall);
 	add_time(json, "lastTimestamp", facts->wall);
 	cJSON_AddNumberToObject(json, "count", 1);
-	return print_and_free(json);
+	return json_take_text(json);
 }
