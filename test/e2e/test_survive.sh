@@ -7,8 +7,13 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# What must not change.
-picture() { echo "$(vmi_uid "$1") $(phase "$1") $(qemu_pid "$1") $(story "$1" "$(vmi_uid "$1")" | wc -l)"; }
+# What must not change: the run, its QEMU, and the number of its events.
+picture()
+{
+	local uid pid
+	uid=$(vmi_uid "$1") pid=$(qemu_pid "$1")
+	echo "$uid $(phase "$1") $pid $(story "$1" "$uid" | wc -l) $(alive "$pid" && echo lives)"
+}
 
 unchanged() # AFTER WHAT
 {
