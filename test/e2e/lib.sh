@@ -93,7 +93,7 @@ agent_stop()
 {
 	local pid=$AGENT
 	AGENT=
-	signal TERM "$pid"
+	finish "$pid" || fail "the agent did not end well when asked to"
 }
 
 # agent_kill [parent]: kill -9 of the agent. Embedded it is two processes; whichever is killed, both end.
@@ -160,35 +160,44 @@ system_begin()
 	libvirtd_start
 }
 
-# finish PID: asks it to end, and makes it.
+# finish PID: asks it to end, and makes it. Fails if it had to be made, or ended with an error.
 finish()
 {
-	local deadline=$((SECONDS + 10))
+	local deadline=$((SECONDS + 30))
 	kill "$1" 2>/dev/null || :
 	while alive "$1" && [ $SECONDS -lt $deadline ]; do
 		sleep 0.1
 	done
-	! alive "$1" || { echo "# process $1 did not end when asked"; kill -9 "$1"; }
+	kill -9 "$1" 2>/dev/null || :
+	{ wait "$1"; } 2>/dev/null
 }
 
 # end: everything that was started, each by its pid. The folder is run's to keep or remove.
 end()
 {
-	local pid file pids=''
+	local status=$? pid file pids=''
 	trap '' INT TERM
 	[ -z "$AGENT" ] || vmactl get vm,vmi,events >"$T/log/objects.txt" 2>&1 || :
-	for pid in $AGENT $LIBVIRTD; do
-		finish "$pid"
-	done
+	[ -z "$AGENT" ] || finish "$AGENT" || complain 'the agent did not end well when asked to'
+	[ -z "$LIBVIRTD" ] || finish "$LIBVIRTD" || :
 	for file in "$RUN"/*.pid; do
 		[ ! -e "$file" ] || pids+=" $(cat "$file")"
 	done
 	for pid in $pids; do
 		kill -9 "$pid" 2>/dev/null || :
 	done
+	! grep -q -s -E 'Sanitizer|runtime error:' "$LOG" || complain 'a sanitizer has found something, see the log'
 	for file in "$S"/vmi/*/*.log "$T"/h/var/log/libvirt/qemu "$T"/lv/log; do
 		[ ! -e "$file" ] || cp -r "$file" "$T/log/"
 	done
+	exit "$status"
+}
+
+# complain WHY: a failure, on the way out. Once is enough.
+complain()
+{
+	[ "$status" != 0 ] || echo "FAIL $NAME: $*"
+	status=1
 }
 
 set_up()
