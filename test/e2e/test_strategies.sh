@@ -128,4 +128,3 @@ is_kept   panic Once   Failed
 discard   panic
 
 is 'Halted has not run meanwhile' "$(status halted) $(story halted | grep -c SuccessfulCreate)" 'Stopped 0'
-wait "$(jobs -p | tail -n 1)" || :
