@@ -226,6 +226,8 @@ struct vmi {
 	msec retry_at;  /* boot time before which no further try of a failed PREPARE or START */
 	unsigned tries; /* failed tries of that */
 	bool hopeless;  /* an error that no retry can cure: a missing image, XML that is refused */
+	bool paused;    /* as last seen, for whoever asks while libvirt cannot be asked */
+	enum domain_reason paused_by;
 	msec signal_first;     /* boot time of the first shutdown signal; 0: none */
 	msec signal_last;      /* of the last one, or of the last kill */
 	bool rebooted;         /* the host was restarted since it began: its domain cannot live */

@@ -74,6 +74,8 @@ static const struct field vmi_fields[] = {
 	F(DEADLINE, vmi, "retryAt",       retry_at),
 	F(UNSIGNED, vmi, "tries",         tries),
 	F(BOOL,     vmi, "hopeless",      hopeless),
+	F(BOOL,     vmi, "paused",        paused),
+	F(ENUM,     vmi, "pausedBy",      paused_by),
 	F(DEADLINE, vmi, "signalFirst",   signal_first),
 	F(DEADLINE, vmi, "signalLast",    signal_last),
 	F(BOOL,     vmi, "rebooted",      rebooted),
@@ -247,6 +249,11 @@ static bool enums_are_valid(const struct vm *vm)
 	return vm->strategy < STRATEGY_MAX && vm->recorded < STRATEGY_MAX;
 }
 
+static bool vmi_enums_are_valid(const struct vmi *vmi)
+{
+	return vmi->phase < PHASE_MAX && vmi->paused_by < DOMAIN_REASON_MAX;
+}
+
 int vm_load(const char *document, const char *state, bool same_boot, struct vm **ret_vm,
 	struct err *err)
 {
@@ -287,7 +294,7 @@ int vmi_load(const char *document, const char *state, bool same_boot, struct vmi
 		read_fields(&r, vmi_fields, ARRAY_SIZE(vmi_fields), vmi);
 		read_entered(&r, vmi);
 		read_texts(docs.roots[0], &vmi->meta, &vmi->spec);
-		if (!vmi->meta.ns || !vmi->meta.name || !vmi->spec || vmi->phase >= PHASE_MAX)
+		if (!vmi->meta.ns || !vmi->meta.name || !vmi->spec || !vmi_enums_are_valid(vmi))
 			ret = err_set(err, ERR_INTERNAL, "a stored instance is not whole");
 		else
 			ret = spec_parse(node_get(docs.roots[0], "spec"), &vmi->typed, err);

@@ -144,7 +144,7 @@ static void add_vm_status(cJSON *json, const struct machine *m, const struct con
 	cJSON *status = cJSON_AddObjectToObject(json, "status");
 	struct status_facts facts = { .vm = m->vm, .vmi = m->vmi };
 
-	facts.paused = m->vmi && machine_domain_state(m) == DOMAIN_PAUSED;
+	facts.paused = m->vmi && vmi_is_paused(m->vmi, &m->dom);
 	if (m->vmi)
 		cJSON_AddBoolToObject(status, "created", true);
 	if (is_ready(conditions))

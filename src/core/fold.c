@@ -53,17 +53,28 @@ static bool seen_is_same(const struct domain *dom, const struct domain_info *inf
 		dom->active == info->active && streq(dom->owner, info->owner);
 }
 
+/* A condition of it, which must not go stale while nobody looked. */
+static void take_pause(struct machine *m)
+{
+	bool paused = machine_domain_state(m) == DOMAIN_PAUSED;
+	enum domain_reason by = paused ? m->dom.reason : REASON_UNKNOWN;
+
+	if (!m->vmi || (m->vmi->paused == paused && m->vmi->paused_by == by))
+		return;
+	m->vmi->paused = paused;
+	m->vmi->paused_by = by;
+	m->vmi_changed = true;
+}
+
 static void take_seen(struct machine *m, const struct domain_info *info)
 {
 	struct domain *dom = &m->dom;
-	bool paused = dom->state == DOMAIN_PAUSED;
 
 	dom->state = info ? info->state : DOMAIN_NONE;
 	dom->reason = info ? info->reason : REASON_UNKNOWN;
 	dom->active = info && info->active;
 	copy_str(dom->owner, UID_SIZE, info ? info->owner : "");
-	if (paused != (dom->state == DOMAIN_PAUSED))
-		m->vmi_changed = m->vmi != NULL; /* a condition of it */
+	take_pause(m);
 	if (!info || !info->console || !machine_owns_domain(m) ||
 		streq(m->vmi->console, info->console))
 		return;

@@ -213,9 +213,18 @@ static const char *pause_reason(enum domain_reason reason)
 	return pause_reasons[reason];
 }
 
-static bool vmi_is_paused(const struct vmi *vmi, const struct domain *dom)
+bool vmi_is_paused(const struct vmi *vmi, const struct domain *dom)
 {
-	return dom && dom->state == DOMAIN_PAUSED && !phase_is_final(vmi->phase);
+	if (!dom || phase_is_final(vmi->phase))
+		return false;
+	if (dom->state == DOMAIN_UNKNOWN)
+		return vmi->paused;
+	return dom->state == DOMAIN_PAUSED && streq(dom->owner, vmi->meta.uid);
+}
+
+static enum domain_reason pause_cause(const struct vmi *vmi, const struct domain *dom)
+{
+	return dom->state == DOMAIN_UNKNOWN ? vmi->paused_by : dom->reason;
 }
 
 static void add_ready(struct conditions *c, const struct vmi *vmi, const struct domain *dom)
@@ -240,9 +249,9 @@ void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct cond
 		add(ret, "Synchronized", false, "Synchronizing with the Domain failed.",
 			xstrdup(vmi->sync_error));
 	if (vmi_is_paused(vmi, dom))
-		add(ret, "Paused", true, pause_reason(dom->reason),
+		add(ret, "Paused", true, pause_reason(pause_cause(vmi, dom)),
 			xasprintf("the domain is paused, reason '%s'",
-				domain_reason_name(dom->reason)));
+				domain_reason_name(pause_cause(vmi, dom))));
 }
 
 void vm_conditions(const struct vm *vm, const struct vmi *vmi, const struct domain *dom,

@@ -43,6 +43,9 @@ struct conditions {
 };
 void conditions_done(struct conditions *c);
 
+/* What condition Paused says; while libvirt cannot be asked, what was seen last. */
+bool vmi_is_paused(const struct vmi *vmi, const struct domain *dom);
+
 /*
  * VMI: Ready (GuestNotRunning …), Synchronized=False with sync_error, Paused with
  * PausedByUser/PausedIOError/Paused<Reason>, LiveMigratable is left to its issue.

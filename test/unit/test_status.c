@@ -29,6 +29,7 @@ static void world_init(struct world *w, enum run_strategy strategy, const char *
 {
 	*w = (struct world){ .vm = { .strategy = strategy, .recorded = strategy } };
 	copy_str(w->vmi.meta.uid, UID_SIZE, RUN);
+	copy_str(w->dom.owner, UID_SIZE, w->vmi.meta.uid);
 	w->facts.vm = &w->vm;
 	if (streq(phase, "none"))
 		return;
@@ -338,6 +339,24 @@ START_TEST(paused_by_reason)
 }
 END_TEST
 
+/* While libvirt cannot be asked, what was seen last holds. */
+START_TEST(paused_as_last_seen)
+{
+	struct world w;
+
+	world_init(&w, STRATEGY_ALWAYS, "Running");
+	w.dom.state = DOMAIN_UNKNOWN;
+	expect_vmi(&w, "Ready=True");
+	w.vmi.paused = true;
+	w.vmi.paused_by = REASON_IOERROR;
+	expect_vmi(&w, "Ready=False/ReadinessGatesNotReady Paused=True/PausedIOError");
+	w.dom.state = DOMAIN_PAUSED;
+	expect_vmi(&w, "Ready=False/ReadinessGatesNotReady Paused=True/PausedUnknown");
+	w.dom.owner[0] = '\0'; /* a domain that is not its own */
+	expect_vmi(&w, "Ready=True");
+}
+END_TEST
+
 START_TEST(paused_only_while_paused)
 {
 	struct world w;
@@ -439,6 +458,7 @@ Suite *test_status_suite(void)
 	tcase_add_loop_test(conditions, ready_by_phase, 0, PHASE_MAX);
 	tcase_add_test(conditions, ready_ends_with_the_delete);
 	tcase_add_loop_test(conditions, paused_by_reason, 0, DOMAIN_REASON_MAX);
+	tcase_add_test(conditions, paused_as_last_seen);
 	tcase_add_test(conditions, paused_only_while_paused);
 	tcase_add_test(conditions, synchronized_is_only_ever_false);
 	tcase_add_test(conditions, without_a_vmi_nothing_stale_stays);
