@@ -248,6 +248,9 @@ static bool rule_stop(const struct view *v, struct plan *plan)
 	if (v->settled && !domain_is_alive(v->state) && !overdue)
 		return false;
 
+	if (v->vmi->end.killed) /* it is on its way out, in whatever state it is seen */
+		return may_kill(v, plan) && plan_step(plan, STEP_KILL);
+
 	struct shutdown_facts facts = {
 		.grace = v->vmi->typed.grace,
 		.acpi = v->vmi->typed.acpi,
