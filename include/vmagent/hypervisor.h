@@ -23,10 +23,15 @@
 	X(START, "start", LANE_MAIN, 120)       \
 	X(SHUTDOWN, "shutdown", LANE_SIGNAL, 5) \
 	X(DESTROY, "destroy", LANE_URGENT, 30)  \
+	X(SUSPEND, "suspend", LANE_GUEST, 30)   \
+	X(RESUME, "resume", LANE_GUEST, 30)     \
+	X(REBOOT, "reboot", LANE_GUEST, 30)     \
+	X(RESET, "reset", LANE_GUEST, 30)       \
 	X(UNDEFINE, "undefine", LANE_MAIN, 30)  \
 	X(CLEAN, "clean", LANE_MAIN, 300)
 
-enum op_lane { LANE_MAIN, LANE_READ, LANE_SIGNAL, LANE_URGENT, LANE_MAX };
+/* GUEST is for what a user does to a run that lives; hung there, it is in the way of no stop. */
+enum op_lane { LANE_MAIN, LANE_READ, LANE_SIGNAL, LANE_GUEST, LANE_URGENT, LANE_MAX };
 
 enum op_kind {
 #define X(c, name, lane, deadline) OP_##c,
@@ -69,6 +74,7 @@ struct op {
 	char uuid[UID_SIZE];      /* the domain's UUID */
 	char *domain;             /* owned; the domain's name: <namespace>_<name> */
 	char *xml;                /* owned; START */
+	bool paused;              /* START: the guest's clock stands still until RESUME */
 	char *directory;          /* owned; PREPARE, CLEAN: the run's own folder */
 	struct volume_work *work; /* owned; PREPARE */
 	size_t n_work;

@@ -91,6 +91,14 @@
 
 #define REQUEST_ACTIONS(X) X(NONE, "") X(START, "Start") X(STOP, "Stop")
 #define VERBS(X)           X(START, "start") X(STOP, "stop") X(RESTART, "restart")
+#define VMI_VERBS(X) \
+	X(PAUSE, "pause") X(UNPAUSE, "unpause") X(SOFTREBOOT, "softreboot") X(RESET, "reset")
+
+/* What a user wants of a run's clock. AS_IS: nobody asked, whoever else paused it may resume it. */
+#define PAUSES(X) X(AS_IS, "") X(HELD, "Held") X(RELEASED, "Released")
+
+/* What is to be done once to a run: it is forgotten in the commit after which it leaves. */
+#define ACTS(X) X(NONE, "") X(REBOOT, "Reboot") X(RESET, "Reset")
 
 enum phase {
 #define X(c, t) PHASE_##c,
@@ -134,6 +142,24 @@ enum verb {
 #undef X
 		VERB_MAX
 };
+enum vmi_verb {
+#define X(c, t) VMI_VERB_##c,
+	VMI_VERBS(X)
+#undef X
+		VMI_VERB_MAX
+};
+enum pause {
+#define X(c, t) PAUSE_##c,
+	PAUSES(X)
+#undef X
+		PAUSE_MAX
+};
+enum act {
+#define X(c, t) ACT_##c,
+	ACTS(X)
+#undef X
+		ACT_MAX
+};
 
 ENUM_DECLARE(phase, PHASE, PHASES)
 ENUM_DECLARE(run_strategy, STRATEGY, RUN_STRATEGIES)
@@ -142,6 +168,9 @@ ENUM_DECLARE(domain_reason, REASON, DOMAIN_REASONS)
 ENUM_DECLARE(printable, PRINTABLE, PRINTABLES)
 ENUM_DECLARE(request_action, REQUEST, REQUEST_ACTIONS)
 ENUM_DECLARE(verb, VERB, VERBS)
+ENUM_DECLARE(vmi_verb, VMI_VERB, VMI_VERBS)
+ENUM_DECLARE(pause, PAUSE, PAUSES)
+ENUM_DECLARE(act, ACT, ACTS)
 
 /* Kinds of object that the store keeps and the API serves: X(constant, kind, plural, group). */
 #define OBJECT_KINDS(X)                                                               \
@@ -226,8 +255,10 @@ struct vmi {
 	msec retry_at;  /* boot time before which no further try of a failed PREPARE or START */
 	unsigned tries; /* failed tries of that */
 	bool hopeless;  /* an error that no retry can cure: a missing image, XML that is refused */
-	bool paused;    /* as last seen, for whoever asks while libvirt cannot be asked */
+	enum pause pause; /* durable: a user's pause outlives agent and libvirt (§14 no. 11) */
+	bool paused;      /* as last seen, for whoever asks while libvirt cannot be asked */
 	enum domain_reason paused_by;
+	enum act act;          /* waits until its op can leave */
 	msec signal_first;     /* boot time of the first shutdown signal; 0: none */
 	msec signal_last;      /* of the last one, or of the last kill */
 	bool rebooted;         /* the host was restarted since it began: its domain cannot live */

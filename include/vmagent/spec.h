@@ -124,6 +124,7 @@ struct vmi_spec {
 	bool serial_console; /* autoattachSerialConsole, default true */
 	bool acpi;           /* features.acpi.enabled, default true */
 	bool rng;            /* devices.rng: a virtio random number generator */
+	bool start_paused;   /* startStrategy: Paused */
 	int64_t grace;       /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
 };
 

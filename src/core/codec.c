@@ -74,8 +74,10 @@ static const struct field vmi_fields[] = {
 	F(DEADLINE, vmi, "retryAt",       retry_at),
 	F(UNSIGNED, vmi, "tries",         tries),
 	F(BOOL,     vmi, "hopeless",      hopeless),
+	F(ENUM,     vmi, "pause",         pause),
 	F(BOOL,     vmi, "paused",        paused),
 	F(ENUM,     vmi, "pausedBy",      paused_by),
+	F(ENUM,     vmi, "act",           act),
 	F(DEADLINE, vmi, "signalFirst",   signal_first),
 	F(DEADLINE, vmi, "signalLast",    signal_last),
 	F(BOOL,     vmi, "rebooted",      rebooted),
@@ -251,7 +253,8 @@ static bool enums_are_valid(const struct vm *vm)
 
 static bool vmi_enums_are_valid(const struct vmi *vmi)
 {
-	return vmi->phase < PHASE_MAX && vmi->paused_by < DOMAIN_REASON_MAX;
+	return vmi->phase < PHASE_MAX && vmi->pause < PAUSE_MAX &&
+		vmi->paused_by < DOMAIN_REASON_MAX && vmi->act < ACT_MAX;
 }
 
 int vm_load(const char *document, const char *state, bool same_boot, struct vm **ret_vm,

@@ -23,11 +23,17 @@
 	X(COUNT_FAILURE, "count-failure", NONE)                           \
 	X(CLEAR_FAILURE, "clear-failure", NONE)                           \
 	X(RECORD_STRATEGY, "record-strategy", NONE)                       \
+	X(UNPAUSED, "unpaused", NONE) /* the release is done */           \
+	X(CLEAR_ERROR, "clear-error", NONE)                               \
 	X(FORGET_VMI, "forget-vmi", NONE)                                 \
 	X(FORGET_VM, "forget-vm", NONE)                                   \
 	X(READ, "read", READ)                                             \
 	X(PREPARE, "prepare", PREPARE)                                    \
 	X(START, "start", START)                                          \
+	X(SUSPEND, "suspend", SUSPEND)                                    \
+	X(RESUME, "resume", RESUME)                                       \
+	X(REBOOT, "reboot", REBOOT)                                       \
+	X(RESET, "reset", RESET)                                          \
 	X(SIGNAL, "signal", SHUTDOWN)                                     \
 	X(KILL, "kill", DESTROY)                                          \
 	X(UNDEFINE, "undefine", UNDEFINE)                                 \

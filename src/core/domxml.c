@@ -73,6 +73,8 @@ static void smbios(xmlTextWriterPtr w, const struct vmi_spec *spec)
 	xml_close(w);
 }
 
+#define BOOT_MENU_MS "10000"
+
 static void kernel_boot(xmlTextWriterPtr w, const struct kernel_boot *boot)
 {
 	autofree char *kernel = kernel_boot_path(boot, boot->kernel);
@@ -107,6 +109,8 @@ static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec)
 	if (is_efi)
 		efi(w, spec->bootloader == BOOTLOADER_EFI_SECURE);
 	kernel_boot(w, &spec->kernel_boot);
+	if (spec->start_paused) /* time to choose, once it is resumed (§8.3) */
+		xml_empty(w, "bootmenu", "enable", "yes", "timeout", BOOT_MENU_MS, NULL);
 	xml_empty(w, "smbios", "mode", "sysinfo", NULL);
 	xml_close(w);
 }

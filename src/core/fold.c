@@ -131,11 +131,17 @@ static void fold_success(struct machine *m, enum op_kind kind)
 		vmi->prepared = true;
 	else if (kind == OP_CLEAN)
 		vmi->cleaned = true;
-	else
+	else if (op_kind_lane(kind) != LANE_GUEST)
 		return;
 	vmi->tries = 0;
 	vmi->retry_at = 0;
 	m->vmi_changed = true;
+}
+
+/* A signal is repeated anyway, and what is done once is not tried again. */
+static bool is_retried(enum op_kind kind)
+{
+	return kind != OP_SHUTDOWN && kind != OP_REBOOT && kind != OP_RESET;
 }
 
 void fold_result(struct machine *m, const struct op_result *result, enum op_lane lane,
@@ -148,6 +154,6 @@ void fold_result(struct machine *m, const struct op_result *result, enum op_lane
 		return;
 	if (result->err.code == ERR_OK)
 		fold_success(m, result->kind);
-	else if (result->kind != OP_SHUTDOWN) /* that is repeated anyway */
+	else if (is_retried(result->kind))
 		fold_failure(m, result, now);
 }

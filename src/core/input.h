@@ -19,6 +19,7 @@
 	X(REPLACE, "replace")       /* a request: an object's new content */ \
 	X(DELETE, "delete")         /* a request */                          \
 	X(VERB, "verb")             /* a request: start, stop, restart */    \
+	X(VMI_VERB, "vmi-verb")     /* a request: pause, unpause, ... */     \
 	X(FOLDER, "folder")         /* what the manifest folder holds now */ \
 	X(CONNECTION, "connection") /* to the hypervisor: up or down */      \
 	X(EVENT, "event")           /* of a domain */                        \
@@ -77,6 +78,7 @@ struct request {
 	int64_t grace;      /* DELETE: gracePeriodSeconds; GRACE_UNSET: none */
 	enum verb verb;     /* VERB */
 	struct verb_options options;
+	enum vmi_verb vmi_verb; /* VMI_VERB */
 };
 
 struct folder_doc_file {     /* one file of the manifest folder */
@@ -97,7 +99,7 @@ struct folder_input {
 struct input {
 	enum input_kind kind;
 	union {
-		struct request request;     /* CREATE … VERB */
+		struct request request;     /* CREATE … VMI_VERB */
 		struct folder_input folder; /* FOLDER */
 		struct {
 			bool up;

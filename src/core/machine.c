@@ -98,8 +98,9 @@ enum domain_state machine_domain_state(const struct machine *m)
 	return machine_owns_domain(m) ? m->dom.state : DOMAIN_NONE;
 }
 
-void machine_expect_no_domain(struct machine *m)
+void vmi_begin(struct machine *m)
 {
+	m->vmi->pause = m->vmi->typed.start_paused ? PAUSE_HELD : PAUSE_AS_IS;
 	memset(&m->dom, 0, sizeof(m->dom));
 	m->dom.state = DOMAIN_NONE;
 	m->dom.agreed = READS_TO_AGREE;

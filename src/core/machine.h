@@ -53,8 +53,9 @@ bool machine_owns_domain(const struct machine *m);
 /* The domain's state as this run's: NONE when there is none or it is foreign, UNKNOWN until settled. */
 enum domain_state machine_domain_state(const struct machine *m);
 
-/* A run that was created just now was never started, so that nothing needs to be read about it. */
-void machine_expect_no_domain(struct machine *m);
+/* A run that was created just now was never started, so that nothing needs to be read about it; it
+ * begins as its startStrategy says. Not for a run that was found. */
+void vmi_begin(struct machine *m);
 
 /* The one setter of a phase: asserts the table of allowed transitions, stamps the time. */
 void vmi_set_phase(struct vmi *vmi, enum phase phase, struct now now);

@@ -22,6 +22,9 @@ ENUM_DEFINE(domain_reason, REASON, DOMAIN_REASONS)
 ENUM_DEFINE(printable, PRINTABLE, PRINTABLES)
 ENUM_DEFINE(request_action, REQUEST, REQUEST_ACTIONS)
 ENUM_DEFINE(verb, VERB, VERBS)
+ENUM_DEFINE(vmi_verb, VMI_VERB, VMI_VERBS)
+ENUM_DEFINE(pause, PAUSE, PAUSES)
+ENUM_DEFINE(act, ACT, ACTS)
 
 static const struct {
 	const char *name;

@@ -77,7 +77,7 @@ const struct schema_field schema_fields[] = {
 	F(TEMPLATE_META, "creationTimestamp", ANY, TREAT(DROPPED)),
 
 	F(SPEC, "architecture", ENUM, ONE("amd64")),
-	F(SPEC, "startStrategy", ANY, TREAT(REFUSED), NOTE("it comes together with pause and unpause")),
+	F(SPEC, "startStrategy", ENUM, ONE("Paused")),
 	F(SPEC, "terminationGracePeriodSeconds", INTEGER, RANGE(0, GRACE_MAX_S), DEFAULT("30")),
 	F(SPEC, "domain", MAP, REQUIRED),
 	F(SPEC, "domain.cpu", MAP),

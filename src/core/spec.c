@@ -152,6 +152,7 @@ static int parse_firmware(const struct node *spec, struct vmi_spec *s, struct er
 
 static int parse_life(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
+	s->start_paused = streq(node_text(spec, "startStrategy"), "Paused");
 	return int_at(spec, "terminationGracePeriodSeconds", GRACE_UNSET, &s->grace, err);
 }
 

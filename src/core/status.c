@@ -222,9 +222,12 @@ bool vmi_is_paused(const struct vmi *vmi, const struct domain *dom)
 	return dom->state == DOMAIN_PAUSED && streq(dom->owner, vmi->meta.uid);
 }
 
+/* libvirt may have forgotten why. */
 static enum domain_reason pause_cause(const struct vmi *vmi, const struct domain *dom)
 {
-	return dom->state == DOMAIN_UNKNOWN ? vmi->paused_by : dom->reason;
+	enum domain_reason by = dom->state == DOMAIN_UNKNOWN ? vmi->paused_by : dom->reason;
+
+	return vmi->pause == PAUSE_HELD && by == REASON_UNKNOWN ? REASON_USER : by;
 }
 
 static void add_ready(struct conditions *c, const struct vmi *vmi, const struct domain *dom)

@@ -142,6 +142,7 @@ static input_fn *const handlers[INPUT_MAX] = {
 	[INPUT_REPLACE]    = input_replace,
 	[INPUT_DELETE]     = input_delete,
 	[INPUT_VERB]       = input_verb,
+	[INPUT_VMI_VERB]   = input_vmi_verb,
 	[INPUT_FOLDER]     = input_folder,
 	[INPUT_CONNECTION] = input_connection,
 	[INPUT_EVENT]      = input_event,

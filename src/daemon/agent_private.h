@@ -120,6 +120,7 @@ void input_create(struct agent *agent, const struct input *input, struct now now
 void input_replace(struct agent *agent, const struct input *input, struct now now);
 void input_delete(struct agent *agent, const struct input *input, struct now now);
 void input_verb(struct agent *agent, const struct input *input, struct now now);
+void input_vmi_verb(struct agent *agent, const struct input *input, struct now now);
 void input_folder(struct agent *agent, const struct input *input, struct now now);
 void input_connection(struct agent *agent, const struct input *input, struct now now);
 void input_event(struct agent *agent, const struct input *input, struct now now);

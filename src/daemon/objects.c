@@ -105,7 +105,7 @@ static int create_vmi(struct agent *agent, const struct manifest *manifest, stru
 		vmi->spec = node_json(spec);
 		vmi->typed = typed;
 		vmi_set_phase(vmi, PHASE_PENDING, now);
-		machine_expect_no_domain(m);
+		vmi_begin(m);
 		m->vmi_changed = true;
 		agent_mark(agent, m);
 	}

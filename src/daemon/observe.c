@@ -198,7 +198,11 @@ static void note_failure(struct agent *agent, struct machine *m, const struct op
 {
 	struct happening what = { .warning = true };
 
-	if (!m->vmi || result->err.code == ERR_OK || result->err.code == ERR_UNAVAILABLE)
+	bool once = result->kind == OP_REBOOT || result->kind == OP_RESET; /* lost is lost */
+
+	if (!m->vmi || result->err.code == ERR_OK)
+		return;
+	if (result->err.code == ERR_UNAVAILABLE && !once)
 		return;
 	happen(&what, KIND_VMI, "SyncFailed", "%s failed: %s", op_kind_name(result->kind),
 		result->err.msg);
@@ -213,6 +217,12 @@ static void machine_result(struct agent *agent, const struct inflight *in,
 
 	if (!m || m->ops[lane].id != in->id)
 		return; /* of a run that is gone */
+	if (m->vmi && !streq(m->vmi->meta.uid, in->vmi_uid)) {
+		memset(&m->ops[lane], 0, sizeof(m->ops[lane])); /* of the run before */
+		m->dom.reading &= in->kind != OP_READ;
+		agent_mark(agent, m);
+		return;
+	}
 	fold_result(m, result, lane, now);
 	if (in->kind == OP_READ)
 		read_result(agent, m, in, result);

@@ -39,6 +39,7 @@ static void fill_start(const struct agent *agent, const struct machine *m, struc
 	};
 
 	op->xml = domain_xml(&m->vmi->typed, &context);
+	op->paused = m->vmi->pause == PAUSE_HELD;
 }
 
 static void fill_op(const struct agent *agent, const struct machine *m, struct op *op)

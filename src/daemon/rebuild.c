@@ -44,6 +44,7 @@ static int take_over(struct machine *m, const struct domain_info *info, struct n
 		return -(int)err->code;
 	copy_str(m->vmi->meta.uid, UID_SIZE, info->owner);
 	machine_take_uuid(m, info->uuid);
+	m->vmi->pause = PAUSE_AS_IS; /* a user may have changed that since it began */
 	become_running(m->vmi, now);
 	memset(&m->dom, 0, sizeof(m->dom));
 	return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/edit.h"
+#include "core/vmi_verbs.h"
 #include "daemon/agent_private.h"
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -274,5 +275,54 @@ void input_verb(struct agent *agent, const struct input *input, struct now now)
 		return;
 	verb(agent, request, &err);
 	note_request(agent, request, reasons[request->verb], verb_name(request->verb), &err);
+	agent_answer(agent, request, &err, NULL);
+}
+
+/* ---- pause, unpause, softreboot, reset ----------------------------------------------------------- */
+
+static int vmi_verb(struct agent *agent, const struct request *request, struct err *err)
+{
+	struct vmi_verb_effect effect = { .act = ACT_NONE };
+	struct machine *m;
+	int ret = find_object(agent, request, &m, err);
+
+	if (ret < 0)
+		return ret;
+	struct vmi_verb_target target = { .vmi = m->vmi, .state = machine_domain_state(m) };
+
+	ret = vmi_verb_check(request->vmi_verb, &target, request->dry_run, &effect, err);
+	if (ret < 0 || request->dry_run)
+		return ret;
+	if (effect.set_pause)
+		m->vmi->pause = effect.pause;
+	if (effect.act)
+		m->vmi->act = effect.act;
+	m->vmi->retry_at = 0; /* a new order does not wait for what failed before */
+	m->vmi->tries = 0;
+	m->vmi_changed = true;
+	agent_mark(agent, m);
+	return 0;
+}
+
+void input_vmi_verb(struct agent *agent, const struct input *input, struct now now)
+{
+	/* clang-format off */
+	static const char *const reasons[VMI_VERB_MAX] = { /* KubeVirt's, §1.5 */
+		[VMI_VERB_PAUSE]      = "Paused",
+		[VMI_VERB_UNPAUSE]    = "Unpaused",
+		[VMI_VERB_SOFTREBOOT] = "SoftRebooted",
+		[VMI_VERB_RESET]      = "Reset",
+	};
+	/* clang-format on */
+	const struct request *request = &input->request;
+	struct err err = { 0 };
+
+	(void)now;
+	if (is_refused_unsaved(agent, request))
+		return;
+	vmi_verb(agent, request, &err);
+	if (err.code || !request->dry_run)
+		note_request(agent, request, reasons[request->vmi_verb],
+			vmi_verb_name(request->vmi_verb), &err);
 	agent_answer(agent, request, &err, NULL);
 }

@@ -24,6 +24,10 @@ static do_op *const handlers[OP_KIND_MAX] = {
 	[OP_READ]     = virt_do_read,
 	[OP_START]    = virt_do_start,
 	[OP_SHUTDOWN] = virt_do_shutdown,
+	[OP_SUSPEND]  = virt_do_suspend,
+	[OP_RESUME]   = virt_do_resume,
+	[OP_REBOOT]   = virt_do_reboot,
+	[OP_RESET]    = virt_do_reset,
 	[OP_DESTROY]  = virt_do_destroy,
 	[OP_UNDEFINE] = virt_do_undefine,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shutdown, destroy and undefine. Each looks the domain up by its UUID and touches it only if our
+ * What is done to a domain that is there: suspend, resume, reboot, reset, shutdown, destroy, undefine. Each looks the domain up by its UUID and touches it only if our
  * metadata in it name the run that the op is for (design §4 "Identity").
  */
 #include "io/virt_private.h"
@@ -70,7 +70,9 @@ static void press_button(virDomainPtr dom, struct err *err)
 	virt_error(err, "shut down domain '%s'", name);
 }
 
-void virt_do_shutdown(virConnectPtr conn, const struct op *op, struct op_result *result)
+/* What only a domain of ours that is there can have done to it. */
+static void with_ours(virConnectPtr conn, const struct op *op, struct op_result *result,
+	void (*act)(virDomainPtr dom, struct err *err))
 {
 	virDomainPtr dom;
 
@@ -84,8 +86,66 @@ void virt_do_shutdown(virConnectPtr conn, const struct op *op, struct op_result 
 		break;
 	}
 	if (!virt_check_owner(dom, op, &result->err))
-		press_button(dom, &result->err);
+		act(dom, &result->err);
 	virDomainFree(dom);
+}
+
+void virt_do_shutdown(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	with_ours(conn, op, result, press_button);
+}
+
+static void suspend(virDomainPtr dom, struct err *err)
+{
+	const char *name = virDomainGetName(dom);
+
+	if (virDomainSuspend(dom) < 0)
+		virt_error(err, "suspend domain '%s'", name);
+}
+
+void virt_do_suspend(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	with_ours(conn, op, result, suspend);
+}
+
+static void resume(virDomainPtr dom, struct err *err)
+{
+	const char *name = virDomainGetName(dom);
+
+	if (virDomainResume(dom) < 0)
+		virt_error(err, "resume domain '%s'", name);
+}
+
+void virt_do_resume(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	with_ours(conn, op, result, resume);
+}
+
+/* The power button, after which libvirt resets the guest instead of ending its QEMU. */
+static void reboot(virDomainPtr dom, struct err *err)
+{
+	const char *name = virDomainGetName(dom);
+
+	if (virDomainReboot(dom, VIR_DOMAIN_REBOOT_ACPI_POWER_BTN) < 0)
+		virt_error(err, "reboot domain '%s'", name);
+}
+
+void virt_do_reboot(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	with_ours(conn, op, result, reboot);
+}
+
+static void reset(virDomainPtr dom, struct err *err)
+{
+	const char *name = virDomainGetName(dom);
+
+	if (virDomainReset(dom, 0) < 0)
+		virt_error(err, "reset domain '%s'", name);
+}
+
+void virt_do_reset(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	with_ours(conn, op, result, reset);
 }
 
 /* The test driver has none of the things that these flags mean, and takes no flags. */

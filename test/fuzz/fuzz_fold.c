@@ -138,7 +138,8 @@ static void do_connection(struct world *w)
 
 static void do_request(struct world *w)
 {
-	static const enum input_kind kinds[] = { INPUT_VERB, INPUT_VERB, INPUT_DELETE };
+	static const enum input_kind kinds[] = { INPUT_VERB, INPUT_VERB, INPUT_DELETE,
+		INPUT_VMI_VERB };
 	struct input input = { .kind = kinds[next(w) % ARRAY_SIZE(kinds)] };
 	uint8_t byte = next(w);
 
@@ -149,6 +150,9 @@ static void do_request(struct world *w)
 		.verb = (enum verb)(next(w) % VERB_MAX) };
 	if (input.kind == INPUT_VERB)
 		input.request.kind = KIND_VM;
+	if (input.kind == INPUT_VMI_VERB)
+		input.request.kind = KIND_VMI;
+	input.request.vmi_verb = (enum vmi_verb)(input.request.verb + (byte & 0x80 ? 1 : 0));
 	input.request.options.has_grace = byte & 0x10;
 	input.request.options.grace = byte & 0x08 ? 0 : 5;
 	agent_input(w->agent, &input, w->now);

@@ -111,6 +111,56 @@ START_TEST(shutdown_of_it)
 }
 END_TEST
 
+START_TEST(suspend_and_resume)
+{
+	ck_assert_int_eq(fixture_op(f, OP_SUSPEND, VMI_A), ERR_DOMAIN_GONE);
+	ck_assert_int_eq(fixture_op(f, OP_RESUME, VMI_A), ERR_DOMAIN_GONE);
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_msg(!fixture_op(f, OP_SUSPEND, VMI_A), "%s", f->result.err.msg);
+	ck_assert_int_eq(read_it()->state, DOMAIN_PAUSED);
+	ck_assert_int_eq(read_it()->reason, REASON_USER);
+	ck_assert(read_it()->active);
+	ck_assert_msg(!fixture_op(f, OP_RESUME, VMI_A), "%s", f->result.err.msg);
+	ck_assert_int_eq(read_it()->state, DOMAIN_RUNNING);
+	ck_assert_int_eq(fixture_op(f, OP_DESTROY, VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_op(f, OP_SUSPEND, VMI_A), ERR_HYPERVISOR);
+	ck_assert_ptr_nonnull(strstr(f->result.err.msg, "suspend domain 'default_web1': "));
+}
+END_TEST
+
+START_TEST(start_paused)
+{
+	struct vmi_spec spec = fixture_spec();
+	struct domain_context context = fixture_context(VMI_A, "/run/a");
+	autofree char *xml = domain_xml(&spec, &context);
+	struct op op = { .kind = OP_START,
+		.domain = FIXTURE_DOMAIN,
+		.uuid = FIXTURE_UUID,
+		.vmi_uid = VMI_A,
+		.xml = xml,
+		.paused = true };
+
+	ck_assert_msg(!fixture_do(f, &op), "%s", f->result.err.msg);
+	ck_assert_int_eq(f->result.domains[0].state, DOMAIN_PAUSED);
+	ck_assert_int_eq(f->result.domains[0].reason, REASON_USER);
+	ck_assert_int_eq(fixture_op(f, OP_RESUME, VMI_A), ERR_OK);
+	ck_assert_msg(!fixture_do(f, &op), "%s", f->result.err.msg); /* it runs already */
+	ck_assert_int_eq(f->result.domains[0].state, DOMAIN_RUNNING);
+}
+END_TEST
+
+START_TEST(reboot_and_reset)
+{
+	ck_assert_int_eq(fixture_op(f, OP_REBOOT, VMI_A), ERR_DOMAIN_GONE);
+	ck_assert_int_eq(fixture_op(f, OP_RESET, VMI_A), ERR_DOMAIN_GONE);
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_msg(!fixture_op(f, OP_REBOOT, VMI_A), "%s", f->result.err.msg);
+	ck_assert_int_eq(read_it()->state, DOMAIN_RUNNING);
+	ck_assert_msg(!fixture_op(f, OP_RESET, VMI_A), "%s", f->result.err.msg);
+	ck_assert_int_eq(read_it()->state, DOMAIN_RUNNING);
+}
+END_TEST
+
 /* Another run's domain is left alone by every op, running or not. */
 START_TEST(foreign_run)
 {
@@ -118,6 +168,10 @@ START_TEST(foreign_run)
 	ck_assert_int_eq(start_as(VMI_B), ERR_CONFLICT);
 	ck_assert_str_eq(f->result.err.msg, "domain 'default_web1' runs for another VMI, " VMI_A);
 	ck_assert_int_eq(fixture_op(f, OP_SHUTDOWN, VMI_B), ERR_CONFLICT);
+	ck_assert_int_eq(fixture_op(f, OP_SUSPEND, VMI_B), ERR_CONFLICT);
+	ck_assert_int_eq(fixture_op(f, OP_RESUME, VMI_B), ERR_CONFLICT);
+	ck_assert_int_eq(fixture_op(f, OP_REBOOT, VMI_B), ERR_CONFLICT);
+	ck_assert_int_eq(fixture_op(f, OP_RESET, VMI_B), ERR_CONFLICT);
 	ck_assert_int_eq(fixture_op(f, OP_DESTROY, VMI_B), ERR_CONFLICT);
 	ck_assert_int_eq(fixture_op(f, OP_UNDEFINE, VMI_B), ERR_CONFLICT);
 	ck_assert_int_eq(read_it()->state, DOMAIN_RUNNING);
@@ -305,6 +359,9 @@ Suite *test_virt_suite(void)
 	tcase_add_test(tc, start_of_a_stopped_run);
 	tcase_add_test(tc, destroy_and_undefine);
 	tcase_add_test(tc, shutdown_of_it);
+	tcase_add_test(tc, suspend_and_resume);
+	tcase_add_test(tc, start_paused);
+	tcase_add_test(tc, reboot_and_reset);
 	tcase_add_test(tc, foreign_run);
 	tcase_add_test(tc, foreign_domain);
 	tcase_add_test(tc, bad_definition);

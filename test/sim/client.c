@@ -51,7 +51,8 @@ void client_submit(struct world *w)
 	input.request.actor = (struct actor){ .kind = ACTOR_USER, .uid = 1000 };
 	if (c->kind == INPUT_CREATE || c->kind == INPUT_REPLACE)
 		input.request.manifest = &c->manifest;
-	if (!c->refused && (c->kind != INPUT_VERB || c->request.verb != VERB_STOP))
+	if (!c->refused && c->kind != INPUT_VMI_VERB &&
+		(c->kind != INPUT_VERB || c->request.verb != VERB_STOP))
 		watch_stop(w, c->request.name, false);
 	c->sent = true;
 	world_input(w, &input);
@@ -69,6 +70,8 @@ static bool is_fine(const struct client_request *c)
 
 static const char *what(const struct client_request *c)
 {
+	if (c->kind == INPUT_VMI_VERB)
+		return vmi_verb_name(c->request.vmi_verb);
 	return c->kind == INPUT_VERB ? verb_name(c->request.verb) : "the request";
 }
 

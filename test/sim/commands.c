@@ -34,6 +34,8 @@ static char *manifest(const struct command *c, bool vm)
 	buf_printf(&b, "metadata:\n  name: %s\nspec:\n", c->words[0]);
 	if (vm)
 		buf_printf(&b, "  runStrategy: %s\n  template:\n    spec:\n", c->words[1]);
+	if (option(c, "paused"))
+		buf_printf(&b, "%sstartStrategy: Paused\n", vm ? "      " : "  ");
 	if (grace)
 		buf_printf(&b, "%sterminationGracePeriodSeconds: %s\n", vm ? "      " : "  ",
 			grace);
@@ -95,7 +97,8 @@ static void do_folder(struct command *c)
 static void request(struct command *c, bool refused)
 {
 	struct client_request *client = &c->w->client;
-	bool verb = verb_parse(c->name, &client->request.verb);
+	bool vmi_verb = vmi_verb_parse(c->name, &client->request.vmi_verb);
+	bool verb = verb_parse(c->name, &client->request.verb) || vmi_verb;
 	const char *grace = option(c, "grace");
 
 	client->request.ns = "default";
@@ -104,8 +107,8 @@ static void request(struct command *c, bool refused)
 	client->request.options = (struct verb_options){ .has_grace = grace != NULL,
 		.grace = grace ? atoll(grace) : 0,
 		.paused = option(c, "paused") != NULL };
-	client->request.kind = verb || streq(c->words[0], "vm") ? KIND_VM : KIND_VMI;
-	client->kind = verb ? INPUT_VERB : INPUT_DELETE;
+	client->request.kind = !vmi_verb && (verb || streq(c->words[0], "vm")) ? KIND_VM : KIND_VMI;
+	client->kind = vmi_verb ? INPUT_VMI_VERB : verb ? INPUT_VERB : INPUT_DELETE;
 	client_do(c->w, refused);
 }
 
@@ -214,6 +217,10 @@ static const struct {
 	{ "start",   1, do_request },
 	{ "stop",    1, do_request },
 	{ "restart", 1, do_request },
+	{ "pause",   1, do_request },
+	{ "unpause", 1, do_request },
+	{ "softreboot", 1, do_request },
+	{ "reset",   1, do_request },
 	{ "delete",  2, do_request },
 	{ "create",  2, do_request },
 	{ "refused", 2, do_refused },

@@ -127,8 +127,11 @@ static void do_start(struct world *w, const struct op *op, struct op_result *res
 	copy_str(dom->owner, UID_SIZE, op->vmi_uid);
 	dom->acpi = strstr(op->xml, "<acpi/>");
 	dom->panic_device = strstr(op->xml, "<panic ");
-	if (!dom->active)
+	if (!dom->active) {
 		domain_boot(w, dom);
+		if (op->paused)
+			domain_pause(w, dom, true);
+	}
 	add_info(result, dom);
 }
 
@@ -140,6 +143,57 @@ static void do_shutdown(struct world *w, const struct op *op, struct op_result *
 		err_set(&result->err, ERR_DOMAIN_GONE, "domain '%s' is gone", op->domain);
 	else if (is_ours(dom, op, &result->err))
 		domain_press(w, dom);
+}
+
+/* The domain, if it is there, ours and alive; else the error that libvirt has for it. */
+static struct fake_domain *ours_alive(struct world *w, const struct op *op, struct err *err)
+{
+	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+
+	if (!dom)
+		err_set(err, ERR_DOMAIN_GONE, "domain '%s' is gone", op->domain);
+	else if (is_ours(dom, op, err) && !dom->active)
+		err_set(err, ERR_HYPERVISOR, "domain is not running");
+	return err->code ? NULL : dom;
+}
+
+static void do_suspend(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = ours_alive(w, op, &result->err);
+
+	if (!dom)
+		return;
+	fake_guest(w, dom->name)->suspends++;
+	domain_pause(w, dom, true);
+}
+
+static void do_resume(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = ours_alive(w, op, &result->err);
+
+	if (!dom)
+		return;
+	fake_guest(w, dom->name)->resumes++;
+	domain_pause(w, dom, false);
+}
+
+static void do_reboot(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = ours_alive(w, op, &result->err);
+
+	if (!dom)
+		return;
+	fake_guest(w, dom->name)->reboots++;
+	domain_press_reboot(w, dom);
+}
+
+/* No lifecycle event tells of it. */
+static void do_reset(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = ours_alive(w, op, &result->err);
+
+	if (dom)
+		fake_guest(w, dom->name)->resets++;
 }
 
 static void do_destroy(struct world *w, const struct op *op, struct op_result *result)
@@ -203,6 +257,10 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_PREPARE]  = do_prepare,
 	[OP_START]    = do_start,
 	[OP_SHUTDOWN] = do_shutdown,
+	[OP_SUSPEND]  = do_suspend,
+	[OP_RESUME]   = do_resume,
+	[OP_REBOOT]   = do_reboot,
+	[OP_RESET]    = do_reset,
 	[OP_DESTROY]  = do_destroy,
 	[OP_UNDEFINE] = do_undefine,
 	[OP_CLEAN]    = do_clean,

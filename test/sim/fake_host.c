@@ -112,6 +112,30 @@ void domain_press(struct world *w, struct fake_domain *dom)
 	domain_later(w, dom, SHUTDOWN_TIME, guest_obeys);
 }
 
+/* libvirt resets QEMU behind the guest's shutdown, which it tells nobody; then it says "resumed". */
+static void guest_reboots(struct world *w, struct pending *p)
+{
+	struct fake_domain *dom = domain_of(w, p);
+
+	if (dom && dom->state == DOMAIN_RUNNING && !w->fake.down)
+		emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN);
+}
+
+void domain_press_reboot(struct world *w, struct fake_domain *dom)
+{
+	if (!fake_guest(w, dom->name)->deaf && dom->acpi && !dom->going)
+		domain_later(w, dom, SHUTDOWN_TIME, guest_reboots);
+}
+
+void domain_pause(struct world *w, struct fake_domain *dom, bool paused)
+{
+	if (paused == (dom->state == DOMAIN_PAUSED))
+		return;
+	dom->state = paused ? DOMAIN_PAUSED : DOMAIN_RUNNING;
+	dom->reason = paused ? REASON_USER : REASON_UNKNOWN;
+	emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN);
+}
+
 /* ---- what guests and admins do ------------------------------------------------------------------ */
 
 static void guest_panic(struct world *w, struct fake_domain *dom)
@@ -141,16 +165,12 @@ static void guest_reboot(struct world *w, struct fake_domain *dom)
 
 static void guest_pause(struct world *w, struct fake_domain *dom)
 {
-	dom->state = DOMAIN_PAUSED;
-	dom->reason = REASON_USER;
-	emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN);
+	domain_pause(w, dom, true);
 }
 
 static void guest_resume(struct world *w, struct fake_domain *dom)
 {
-	dom->state = DOMAIN_RUNNING;
-	dom->reason = REASON_UNKNOWN;
-	emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN);
+	domain_pause(w, dom, false);
 }
 
 static void virsh_destroy(struct world *w, struct fake_domain *dom)

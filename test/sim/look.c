@@ -70,6 +70,7 @@ static const char *path_of(const char *key)
 		{ "deleted",   "metadata.deletionTimestamp" },
 		{ "uid",       "metadata.uid" },
 		{ "failures",  "status.startFailure.consecutiveFailCount" },
+		{ "start",     "spec.startStrategy" },
 		{ "memory",    "spec.template.spec.domain.memory.guest" },
 	};
 	/* clang-format on */
@@ -202,6 +203,14 @@ static bool guest_holds(struct world *w, char *const *words, struct buf *why)
 		return number_holds(guest->signals, words[2], why);
 	if (streq(words[0], "kills"))
 		return number_holds(guest->kills, words[2], why);
+	if (streq(words[0], "suspends"))
+		return number_holds(guest->suspends, words[2], why);
+	if (streq(words[0], "resumes"))
+		return number_holds(guest->resumes, words[2], why);
+	if (streq(words[0], "reboots"))
+		return number_holds(guest->reboots, words[2], why);
+	if (streq(words[0], "resets"))
+		return number_holds(guest->resets, words[2], why);
 	if (streq(words[0], "killed-after"))
 		return number_holds((unsigned)(guest->killed_at - guest->first_signal), words[2],
 			why);

@@ -91,7 +91,7 @@ struct fake_domain {
 struct fake_guest { /* of a domain's name, over all its domains */
 	char name[128];
 	bool deaf;
-	unsigned boots, signals, kills;
+	unsigned boots, signals, kills, suspends, resumes, reboots, resets;
 	msec first_signal, killed_at;
 };
 
@@ -238,6 +238,8 @@ void fake_forget_lanes(struct world *w);
 void domain_boot(struct world *w, struct fake_domain *dom);
 void domain_end(struct world *w, struct fake_domain *dom, enum domain_reason reason);
 void domain_press(struct world *w, struct fake_domain *dom); /* ACPI power button */
+void domain_press_reboot(struct world *w, struct fake_domain *dom);
+void domain_pause(struct world *w, struct fake_domain *dom, bool paused);
 void host_libvirt_down(struct world *w);
 void host_libvirt_up(struct world *w);
 void host_reboot(struct world *w);

@@ -39,7 +39,8 @@ struct stored {
 	bool there;
 	char uid[UID_SIZE];
 	enum phase phase;
-	bool deleted, signalled, killed;
+	enum pause pause;
+	bool deleted, signalled, killed, act;
 };
 
 static bool has(const cJSON *json, const char *key)
@@ -51,11 +52,14 @@ static struct stored stored_of(const struct object_row *row)
 {
 	cJSON *json = cJSON_Parse(row->state ? row->state : "");
 	const cJSON *phase = cJSON_GetObjectItemCaseSensitive(json, "phase");
+	const cJSON *pause = cJSON_GetObjectItemCaseSensitive(json, "pause");
 	struct stored stored = { .there = json != NULL,
 		.phase = phase ? (enum phase)phase->valueint : PHASE_UNSET,
 		.deleted = has(json, "deleted"),
 		.signalled = has(json, "signalFirst"),
-		.killed = has(json, "killed") };
+		.killed = has(json, "killed"),
+		.pause = pause ? (enum pause)pause->valueint : PAUSE_AS_IS,
+		.act = has(json, "act") };
 
 	copy_str(stored.uid, UID_SIZE, row->uid);
 	cJSON_Delete(json);
@@ -125,6 +129,18 @@ static struct stored stored_vmi(struct world *w, const struct op *op)
 	return stored;
 }
 
+/* Of what a user may do to a run that lives. */
+static const char *guest_objection(const struct stored *vmi, enum op_kind kind)
+{
+	if (vmi->deleted || phase_is_final(vmi->phase))
+		return "it is to end";
+	if (kind == OP_SUSPEND)
+		return vmi->pause == PAUSE_HELD ? NULL : "nobody wants it paused";
+	if (kind == OP_RESUME)
+		return vmi->pause == PAUSE_RELEASED ? NULL : "nobody wants it resumed";
+	return vmi->act ? "it would be done twice" : NULL;
+}
+
 /* NULL when what is stored justifies the op. */
 static const char *objection(const struct stored *vmi, const struct op *op)
 {
@@ -136,6 +152,8 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_START:
 		if (vmi->deleted)
 			return "it is deleted";
+		if (op->paused != (vmi->pause == PAUSE_HELD))
+			return "it is not to be started so";
 		return vmi->phase == PHASE_SCHEDULED ? NULL : "it is not scheduled";
 	case OP_SHUTDOWN:
 		if (!vmi->deleted)
@@ -145,6 +163,11 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 		if (!final && !vmi->deleted)
 			return "nobody wants it stopped";
 		return final || vmi->killed ? NULL : "the kill is not stored";
+	case OP_SUSPEND:
+	case OP_RESUME:
+	case OP_REBOOT:
+	case OP_RESET:
+		return guest_objection(vmi, op->kind);
 	case OP_UNDEFINE:
 	case OP_CLEAN:
 		return final ? NULL : "it is not final";

@@ -64,8 +64,10 @@ static struct vmi *vmi_full(void)
 	vmi->retry_at = 8;
 	vmi->tries = 9;
 	vmi->hopeless = true;
+	vmi->pause = PAUSE_HELD;
 	vmi->paused = true;
 	vmi->paused_by = REASON_USER;
+	vmi->act = ACT_RESET;
 	vmi->signal_first = 10;
 	vmi->signal_last = 11;
 	vmi->rebooted = true;
@@ -149,8 +151,10 @@ START_TEST(test_vmi_round_trip)
 	ck_assert_int_eq(vmi->scheduled_at, 7);
 	ck_assert_int_eq(vmi->retry_at, 8);
 	ck_assert_int_eq(vmi->tries, 9);
+	ck_assert_int_eq(vmi->pause, PAUSE_HELD);
 	ck_assert(vmi->paused);
 	ck_assert_int_eq(vmi->paused_by, REASON_USER);
+	ck_assert_int_eq(vmi->act, ACT_RESET);
 	ck_assert_int_eq(vmi->signal_first, 10);
 	ck_assert_int_eq(vmi->signal_last, 11);
 	ck_assert(vmi->hopeless && vmi->rebooted && vmi->prepared && vmi->cleaned);

@@ -72,6 +72,19 @@ static void check_golden(const char *name, const char *xml)
 	ck_assert_msg(streq(want, xml), "%s: differs; now it is\n%s", path, xml);
 }
 
+/* §8.3 */
+START_TEST(a_paused_start_has_a_boot_menu)
+{
+	struct vmi_spec spec = small();
+	autofree char *plain = domain_xml(&spec, &context), *xml = NULL;
+
+	ck_assert_ptr_null(strstr(plain, "bootmenu"));
+	spec.start_paused = true;
+	xml = domain_xml(&spec, &context);
+	ck_assert_ptr_nonnull(strstr(xml, "<bootmenu enable=\"yes\" timeout=\"10000\"/>"));
+}
+END_TEST
+
 START_TEST(bare)
 {
 	struct vmi_spec spec = small();
@@ -287,6 +300,7 @@ Suite *test_domxml_suite(void)
 	TCase *tc = tcase_create("domxml");
 
 	tcase_add_test(tc, bare);
+	tcase_add_test(tc, a_paused_start_has_a_boot_menu);
 	tcase_add_test(tc, everything);
 	tcase_add_test(tc, kvm);
 	tcase_add_test(tc, kernel);

@@ -39,6 +39,9 @@ ADAPT(domain_reason)
 ADAPT(printable)
 ADAPT(request_action)
 ADAPT(verb)
+ADAPT(vmi_verb)
+ADAPT(pause)
+ADAPT(act)
 ADAPT(intent)
 ADAPT(disk_device)
 ADAPT(disk_bus)
@@ -68,6 +71,9 @@ static const struct names tables[] = {
 		"WaitingForVolumeBinding|WaitingForReceiver"),
 	ROW(request_action, REQUEST_ACTION_MAX, "|Start|Stop"),
 	ROW(verb, VERB_MAX, "start|stop|restart"),
+	ROW(vmi_verb, VMI_VERB_MAX, "pause|unpause|softreboot|reset"), /* §5.4 */
+	ROW(pause, PAUSE_MAX, "|Held|Released"),
+	ROW(act, ACT_MAX, "|Reboot|Reset"),
 	ROW(intent, INTENT_MAX, "none|create|wait|delete|rerun|become-always|restore|error"),
 	ROW(disk_device, DISK_DEVICE_MAX, "disk|cdrom|lun"),
 	ROW(disk_bus, DISK_BUS_MAX, "|virtio|sata|scsi|usb"),
@@ -187,6 +193,10 @@ static const struct {
 	{ OP_START, "start", LANE_MAIN, 120000 },
 	{ OP_SHUTDOWN, "shutdown", LANE_SIGNAL, 5000 }, /* §7.2 [P]: 5 s a call */
 	{ OP_DESTROY, "destroy", LANE_URGENT, 30000 },
+	{ OP_SUSPEND, "suspend", LANE_GUEST, 30000 },
+	{ OP_RESUME, "resume", LANE_GUEST, 30000 },
+	{ OP_REBOOT, "reboot", LANE_GUEST, 30000 },
+	{ OP_RESET, "reset", LANE_GUEST, 30000 },
 	{ OP_UNDEFINE, "undefine", LANE_MAIN, 30000 },
 	{ OP_CLEAN, "clean", LANE_MAIN, 300000 },
 };

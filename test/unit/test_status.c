@@ -339,19 +339,20 @@ START_TEST(paused_by_reason)
 }
 END_TEST
 
-/* While libvirt cannot be asked, what was seen last holds. */
+/* While libvirt cannot be asked, what was seen last holds; what it forgot, a user's own pause tells. */
 START_TEST(paused_as_last_seen)
 {
 	struct world w;
 
 	world_init(&w, STRATEGY_ALWAYS, "Running");
 	w.dom.state = DOMAIN_UNKNOWN;
+	w.vmi.pause = PAUSE_HELD;
 	expect_vmi(&w, "Ready=True");
 	w.vmi.paused = true;
 	w.vmi.paused_by = REASON_IOERROR;
 	expect_vmi(&w, "Ready=False/ReadinessGatesNotReady Paused=True/PausedIOError");
 	w.dom.state = DOMAIN_PAUSED;
-	expect_vmi(&w, "Ready=False/ReadinessGatesNotReady Paused=True/PausedUnknown");
+	expect_vmi(&w, "Ready=False/ReadinessGatesNotReady Paused=True/PausedByUser");
 	w.dom.owner[0] = '\0'; /* a domain that is not its own */
 	expect_vmi(&w, "Ready=True");
 }
