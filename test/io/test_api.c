@@ -266,6 +266,44 @@ START_TEST(verbs)
 }
 END_TEST
 
+#define VMI_SUB "/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances"
+#define VMI_OLD "/apis/subresources.kubevirt.io/v1alpha3/namespaces/default/virtualmachineinstances"
+#define PAUSED  "\"printableStatus\":\"Paused\""
+
+START_TEST(verbs_of_a_run)
+{
+	struct client_request pause = { .line = "PUT " VMI_SUB "/a/pause", .body = "{}" };
+	autofree char *body = NULL;
+	struct api_fixture f;
+
+	api_fixture_start(&f);
+	create_vm(&f, "a", "Manual");
+	api_expect(&f, "PUT " VMI_SUB "/a/pause", NULL, 404,
+		"virtualmachineinstances.kubevirt.io \\\"a\\\" not found");
+	api_expect(&f, "PUT " SUB "/a/start", "{\"paused\":true}", 202, NULL);
+	api_expect(&f, "GET " VMS "/a", NULL, 200, PAUSED);
+	api_expect(&f, "PUT " VMI_SUB "/a/softreboot", NULL, 409, "unpause it first");
+	api_expect(&f, "PUT " VMI_OLD "/a/unpause", NULL, 200, NULL);
+	api_expect(&f, "PUT " VMI_SUB "/a/unpause", NULL, 409,
+		"\"kind\":\"virtualmachineinstances\"");
+	api_expect(&f, "PUT " VMI_SUB "/a/pause", "{\"dryRun\":[\"All\"]}", 200, NULL);
+	api_expect(&f, "PUT " VMI_SUB "/a/pause", "[]", 400, "no options object");
+	api_expect(&f, "PUT " VMI_SUB "/a/pause", "{\"dryRun\":[\"Some\"]}", 400, "'All'");
+	api_expect(&f, "GET " VMS "/a", NULL, 200, "\"printableStatus\":\"Running\"");
+	ck_assert_int_eq(client_request(&f.loop, f.path, &pause, NULL, &body), 200);
+	ck_assert_str_eq(body, ""); /* §5 */
+	api_expect(&f, "GET " VMS "/a", NULL, 200, PAUSED);
+	api_expect(&f, "PUT " VMI_SUB "/a/pause", NULL, 409, "already paused");
+	api_expect(&f, "PUT " VMI_SUB "/a/reset", NULL, 200, NULL);
+	api_expect(&f, "PUT " VMI_SUB "/a/unpause", NULL, 200, NULL);
+	api_expect(&f, "PUT " VMI_SUB "/a/softreboot", NULL, 200, NULL);
+	api_expect(&f, "GET /api/v1/namespaces/default/events", NULL, 200, "\"SoftRebooted\"");
+	api_expect(&f, "GET " VMI_SUB "/a/pause", NULL, 405, NULL);
+	api_expect(&f, "PUT " VMI_SUB "/a/frobnicate", NULL, 404, NULL);
+	api_fixture_stop(&f);
+}
+END_TEST
+
 START_TEST(events)
 {
 	struct api_fixture f;
@@ -374,6 +412,7 @@ Suite *test_api_suite(void)
 	tcase_add_test(tc, deletes);
 	tcase_add_test(tc, a_delete_says_what_the_file_will_do);
 	tcase_add_test(tc, verbs);
+	tcase_add_test(tc, verbs_of_a_run);
 	tcase_add_test(tc, events);
 	tcase_add_test(tc, a_client_that_does_not_wait);
 	tcase_add_test(tc, an_api_that_does_not_wait);

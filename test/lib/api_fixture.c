@@ -49,7 +49,7 @@ static void define(struct yes_hypervisor *yes, const struct op *op)
 
 	ck_assert_uint_lt(yes->n++, YES_DOMAINS_MAX);
 	*d = (struct domain_info){ .name = xstrdup(op->domain),
-		.state = DOMAIN_RUNNING,
+		.state = op->paused ? DOMAIN_PAUSED : DOMAIN_RUNNING,
 		.active = true,
 		.console = xstrdup(yes->console) };
 	copy_str(d->uuid, sizeof(d->uuid), op->uuid);
@@ -78,6 +78,8 @@ static void execute(struct yes_hypervisor *yes, const struct op *op)
 		define(yes, op);
 	else if (op->kind == OP_SHUTDOWN && d)
 		stop(d, REASON_SHUTDOWN);
+	else if ((op->kind == OP_SUSPEND || op->kind == OP_RESUME) && d)
+		d->state = op->kind == OP_SUSPEND ? DOMAIN_PAUSED : DOMAIN_RUNNING;
 	else if (op->kind == OP_DESTROY && d)
 		stop(d, REASON_DESTROYED);
 	else if (op->kind == OP_UNDEFINE && d)

@@ -110,6 +110,10 @@ static const struct resource resources[] = {
 	{ "subresources.kubevirt.io", "virtualmachines/start", "", "", "", "\"update\"" },
 	{ "subresources.kubevirt.io", "virtualmachines/stop", "", "", "", "\"update\"" },
 	{ "subresources.kubevirt.io", "virtualmachines/restart", "", "", "", "\"update\"" },
+	{ "subresources.kubevirt.io", "virtualmachineinstances/pause", "", "", "", "\"update\"" },
+	{ "subresources.kubevirt.io", "virtualmachineinstances/unpause", "", "", "", "\"update\"" },
+	{ "subresources.kubevirt.io", "virtualmachineinstances/softreboot", "", "", "", "\"update\"" },
+	{ "subresources.kubevirt.io", "virtualmachineinstances/reset", "", "", "", "\"update\"" },
 	{ "subresources.kubevirt.io", "virtualmachineinstances/console", "", "", "", "\"get\"" },
 };
 /* clang-format on */

@@ -33,6 +33,7 @@ static const struct route {
 	{ "DELETE", KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_delete },
 
 	{ "PUT",    SUBRESOURCES "/namespaces/{ns}/virtualmachines/{name}/{verb}",		lifecycle_verb },
+	{ "PUT",    SUBRESOURCES "/namespaces/{ns}/virtualmachineinstances/{name}/{vmiverb}",	lifecycle_vmi_verb },
 	{ "GET",    SUBRESOURCES "/namespaces/{ns}/virtualmachineinstances/{name}/console",	console_open },
 
 	{ "GET",    "/api/v1/{core}",					object_list },

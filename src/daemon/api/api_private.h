@@ -47,6 +47,7 @@ void object_create(const struct call *call);
 void object_replace(const struct call *call);
 void object_delete(const struct call *call);
 void lifecycle_verb(const struct call *call);
+void lifecycle_vmi_verb(const struct call *call);
 void console_open(const struct call *call);
 
 /* Attached to a request that goes on; fill, upgraded and gone are http_handler's. */

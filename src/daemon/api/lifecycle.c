@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subresources start, stop and restart, with the bodies that virtctl sends. Whether a verb is allowed,
- * and what it does, is not known here: core/verbs.h.
+ * The subresources start, stop and restart of a VM, pause, unpause, softreboot and reset of a VMI, with the bodies that virtctl sends. Whether a verb is allowed,
+ * and what it does, is not known here: core/verbs.h, core/vmi_verbs.h.
  */
 #include "daemon/api/body.h"
 #include "daemon/api/reply.h"
@@ -22,10 +22,6 @@ static int read_verb_options(const struct node *node, enum verb verb, struct ver
 		rc = option_int(node, grace, &o->has_grace, &o->grace, err);
 	if (!rc)
 		rc = option_dry_run(node, &o->dry_run, err);
-	if (!rc && o->paused)
-		rc = err_set(err, ERR_INVALID,
-			"a paused start is not supported by this version: nothing could resume it; start "
-			"it without 'paused'");
 	return rc;
 }
 
@@ -46,5 +42,24 @@ void lifecycle_verb(const struct call *call)
 		request.dry_run = options->dry_run;
 		request_submit(call, INPUT_VERB, &request, 202);
 	}
+	node_free(body);
+}
+
+/* PauseOptions and UnpauseOptions; the other two have no options upstream, and take the same here. */
+void lifecycle_vmi_verb(const struct call *call)
+{
+	struct request request = request_of(call);
+	struct node *body = NULL;
+	struct err err = { 0 };
+
+	request.kind = KIND_VMI;
+	request.vmi_verb = call->path.vmi_verb;
+	if (!body_parse(call, &body, &err) && body && body->kind != NODE_MAP)
+		err_set(&err, ERR_BAD_REQUEST, "the body is no options object");
+	if (err.code || option_dry_run(body, &request.dry_run, &err) ||
+		query_dry_run(call, &request.dry_run, &err))
+		reply_error(call, &err);
+	else
+		request_submit(call, INPUT_VMI_VERB, &request, 200);
 	node_free(body);
 }

@@ -9,6 +9,7 @@ struct pending {
 	struct api *api; /* borrowed; NULL after the API went */
 	uint64_t id;     /* of the HTTP request */
 	unsigned status; /* on success */
+	bool empty;      /* … without a body, as KubeVirt's verbs answer */
 	struct route_path path;
 	struct pending *next;
 	struct pending **self;
@@ -32,7 +33,7 @@ static void send_answer(const struct pending *p, const struct answer *answer)
 
 	if (answer->err && answer->err->code != ERR_OK) {
 		reply_status(p->api, p->id, &status, answer->note);
-	} else if (p->status == 202) { /* KubeVirt's verbs answer without a body */
+	} else if (p->empty) {
 		reply_json(p->api, p->id, p->status, NULL, answer->note);
 	} else if (answer->object) {
 		object_text(&text, answer->object, p->path.kind, p->path.version);
@@ -99,6 +100,7 @@ void request_submit(const struct call *call, enum input_kind kind, struct reques
 	struct input input = { .kind = kind };
 
 	request->reply = pending_new(call, status);
+	api->pending->empty = kind == INPUT_VERB || kind == INPUT_VMI_VERB;
 	input.request = *request;
 	agent_input(api->options.agent, &input, api->options.clock());
 }

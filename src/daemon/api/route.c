@@ -72,6 +72,13 @@ static bool take_verb(struct piece p, struct route_path *path)
 	return piece_copy(p, text, sizeof(text)) && verb_parse(text, &path->verb);
 }
 
+static bool take_vmi_verb(struct piece p, struct route_path *path)
+{
+	char text[16];
+
+	return piece_copy(p, text, sizeof(text)) && vmi_verb_parse(text, &path->vmi_verb);
+}
+
 static bool take_piece(struct piece pattern, struct piece p, struct route_path *path)
 {
 	static const struct {
@@ -84,6 +91,7 @@ static bool take_piece(struct piece pattern, struct piece p, struct route_path *
 		{ "{ns}", take_ns },
 		{ "{name}", take_name },
 		{ "{verb}", take_verb },
+		{ "{vmiverb}", take_vmi_verb },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)

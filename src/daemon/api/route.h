@@ -12,6 +12,7 @@
 struct route_path {
 	enum object_kind kind;
 	enum verb verb;
+	enum vmi_verb vmi_verb;
 	char version[API_VERSION_MAX + 1]; /* of the group, as asked */
 	char ns[NAME_MAX_LEN + 1];         /* "": all namespaces */
 	char name[NAME_MAX_LEN + 1];       /* "": a collection */
@@ -22,6 +23,7 @@ struct route_path {
  *   {kv}      v1 or v1alpha3, the versions that KubeVirt serves
  *   {machine} the plural of a kind of kubevirt.io        {core} … of a kind of v1
  *   {ns} {name}  anything within Kubernetes' length      {verb} start, stop, restart
+ *   {vmiverb} pause, unpause, softreboot, reset
  * *ret is filled only on a match.
  */
 bool route_matches(const char *pattern, const char *path, struct route_path *ret);
