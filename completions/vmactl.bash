@@ -69,7 +69,7 @@ _vmactl() {
 				esac
 				;;
 			start | stop | restart) words=$(_vmactl_names vm '') ;;
-			console) words=$(_vmactl_names vmi '') ;;
+			console | pause | unpause | soft-reboot | reset) words=$(_vmactl_names vmi '') ;;
 			help) words=$(_vmactl_words Commands:) ;;
 			validate)
 				mapfile -t COMPREPLY < <(compgen -f -- "$cur")

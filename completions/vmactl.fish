@@ -20,7 +20,7 @@ complete -c vmactl -n __fish_use_subcommand -a '(__vmactl_commands)'
 complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi events'
 complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -n (__vmactl_type)' -a '(__vmactl_names (__vmactl_type))'
 complete -c vmactl -n '__fish_seen_subcommand_from start stop restart' -a '(__vmactl_names vm)'
-complete -c vmactl -n '__fish_seen_subcommand_from console' -a '(__vmactl_names vmi)'
+complete -c vmactl -n '__fish_seen_subcommand_from console pause unpause soft-reboot reset' -a '(__vmactl_names vmi)'
 complete -c vmactl -n '__fish_seen_subcommand_from validate' -F
 complete -c vmactl -s h -l help -d 'print help'
 complete -c vmactl -s n -l namespace -x -d namespace
@@ -30,6 +30,7 @@ complete -c vmactl -n '__fish_seen_subcommand_from get events apply create versi
 complete -c vmactl -n '__fish_seen_subcommand_from get events' -s w -l watch -d 'go on printing what changes'
 complete -c vmactl -n '__fish_seen_subcommand_from get events delete' -s A -l all-namespaces -d 'of every namespace'
 complete -c vmactl -n '__fish_seen_subcommand_from get delete' -s l -l selector -x -d 'only objects with these labels'
+complete -c vmactl -n '__fish_seen_subcommand_from start' -l paused -d 'start it paused'
 complete -c vmactl -n '__fish_seen_subcommand_from stop restart delete' -l force -d 'do not wait for the guest'
 complete -c vmactl -n '__fish_seen_subcommand_from stop restart delete' -l grace-period -x -d seconds
 complete -c vmactl -n '__fish_seen_subcommand_from wait delete' -l timeout -x -d 'how long to wait'

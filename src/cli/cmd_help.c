@@ -9,7 +9,7 @@ static void print_overview(FILE *out)
 		"vmactl drives vmagent, the virtual machines of this host.\n\n"
 		"Usage: vmactl [OPTION...] COMMAND [ARGUMENT...]\n\nCommands:\n");
 	for (size_t i = 0; commands[i]; i++)
-		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out, "\nOptions of every command:\n");
 	options_help(TAKES_ALWAYS, out);
 	fprintf(out, "\n'vmactl COMMAND --help' tells more; vmactl(1) tells all.\n");

@@ -91,7 +91,9 @@ const struct command command_start = {
 	.name = "start",
 	.synopsis = "VM...",
 	.summary = "start virtual machines",
-	.details = "A VM whose run strategy is Halted becomes Always.",
+	.details =
+		"A VM whose run strategy is Halted becomes Always. --paused: this run begins paused, until it\n"
+		"is unpaused.",
 	.options = TAKES(PAUSED) | TAKES(DRY_RUN),
 	.run = run_start,
 };

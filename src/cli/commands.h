@@ -9,7 +9,8 @@
 #define COMMANDS(X)                                                    \
 	X(get) X(describe) X(events) X(wait)                           \
 	X(apply) X(create) X(delete) X(validate)                       \
-	X(start) X(stop) X(restart) X(console)                         \
+	X(start) X(stop) X(restart)                                    \
+	X(pause) X(unpause) X(soft_reboot) X(reset) X(console)         \
 	X(version) X(help)
 /* clang-format on */
 

@@ -19,6 +19,7 @@ Suite *test_cli_agent_suite(void);
 
 #define VMS      "/apis/kubevirt.io/v1/namespaces/default/virtualmachines"
 #define VMIS     "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances"
+#define VMISUB   "/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances"
 #define SUB      "/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachines"
 #define EVENTS   "/api/v1/namespaces/default/events"
 #define OK(body) "HTTP/1.1 200 OK\r\n\r\n" body
@@ -232,6 +233,20 @@ static const struct scene scenes[] = {
 	{ "stop web --grace-period=5", NULL, { { 0 } }, EXIT_USAGE, "", "error: --force and --grace-period go together" },
 	{ "stop vmi/web", NULL, { { 0 } }, EXIT_USAGE, "", "error: 'vmi/web' is no VirtualMachine" },
 	{ "stop", NULL, { { 0 } }, EXIT_USAGE, "", "error: which VirtualMachine?" },
+
+	{ "pause web", NULL, { { "PUT " VMISUB "/web/pause HTTP|\r\n\r\n{}", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" } }, EXIT_DONE,
+	  "VMI web was scheduled to pause\n", "" },
+	{ "pause vm web db", NULL, { { "PUT " VMISUB "/web/pause ", REFUSED("409", "Conflict", "paused") },
+	  { "PUT " VMISUB "/db/pause ", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" } }, EXIT_ERROR,
+	  "VMI db was scheduled to pause\n", "Error from server (Conflict): paused\n" },
+	{ "unpause vmi web", NULL, { { "PUT " VMISUB "/web/unpause ", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" } }, EXIT_DONE,
+	  "VMI web was scheduled to unpause\n", "" },
+	{ "soft-reboot vm/web", NULL, { { "PUT " VMISUB "/web/softreboot ", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" } }, EXIT_DONE,
+	  "VMI web was scheduled to soft-reboot\n", "" },
+	{ "reset vmi/web --dry-run=server", NULL, { { "PUT " VMISUB "/web/reset |{\"dryRun\":[\"All\"]}", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" } },
+	  EXIT_DONE, "VMI web was scheduled to reset (server dry run)\n", "" },
+	{ "reset", NULL, { { 0 } }, EXIT_USAGE, "", "error: which VirtualMachineInstance?" },
+	{ "reset events web", NULL, { { 0 } }, EXIT_USAGE, "", "error: name a vm or a vmi" },
 
 	/* apply */
 	{ "apply -f -", MANIFEST, { { "GET " VMS "/web ", REFUSED("404", "NotFound", "no") },
