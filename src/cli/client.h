@@ -9,7 +9,8 @@
 #include "cli/http.h"
 #include "cli/resource.h"
 
-/* line: "GET /version"; body: JSON text or NULL. *ret_answer (may be NULL) is owned by the caller, NULL for an empty answer. */
+/* line: "GET /version"; body: JSON text or NULL. *ret_answer (may be NULL) is owned by the caller, NULL
+ * for an empty answer. */
 int client_call(const struct cli *cli, const char *line, const char *body, struct node **ret_answer,
 	struct fault *fault);
 

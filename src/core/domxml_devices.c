@@ -199,7 +199,8 @@ static void serial_console(xmlTextWriterPtr w, const char *directory)
 	xml_close(w);
 }
 
-/* libvirt before 9.1 knows no PCI device for it: there the ISA one stands in, for guests are told the same. */
+/* libvirt before 9.1 knows no PCI device for it: there the ISA one stands in, for guests are told
+ * the same. */
 static enum panic_model panic_model(const struct domain_context *context, enum panic_model model)
 {
 	return model == PANIC_MODEL_PVPANIC && !context->pvpanic ? PANIC_MODEL_ISA : model;

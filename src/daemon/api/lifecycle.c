@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subresources start, stop and restart of a VM, pause, unpause, softreboot and reset of a VMI, with the bodies that virtctl sends. Whether a verb is allowed,
- * and what it does, is not known here: core/verbs.h, core/vmi_verbs.h.
+ * The subresources start, stop and restart of a VM, and pause, unpause, softreboot and reset of a VMI, with
+ * the bodies that virtctl sends. Whether a verb is allowed, and what it does, is not known here:
+ * core/verbs.h, core/vmi_verbs.h.
  */
 #include "daemon/api/body.h"
 #include "daemon/api/reply.h"
