@@ -26,11 +26,12 @@ static void set_manifest_error(struct agent *agent, const char *file, const char
 {
 	for (size_t i = 0; i < agent->origins.n; i++) {
 		struct origin *o = agent->origins.list[i];
-		struct machine *m = machines_find(&agent->machines, o->ns, o->name);
+		struct machine *m;
 
-		if (!is_declared_by(o, file) || o->kind != KIND_VM || !m || !m->vm)
+		if (!is_declared_by(o, file) || o->kind != KIND_VM)
 			continue;
-		if (streq(m->vm->manifest_error, error))
+		m = machines_find(&agent->machines, o->ns, o->name);
+		if (!m || !m->vm || streq(m->vm->manifest_error, error))
 			continue;
 		replace_str(&m->vm->manifest_error, error);
 		m->vm_changed = true;
