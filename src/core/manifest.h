@@ -85,8 +85,4 @@ void spec_set_run_strategy(struct node *vm_spec, enum run_strategy strategy);
 struct node *merge_three(const struct node *base, const struct node *theirs,
 	const struct node *ours);
 
-/* Names by KubeVirt's grammar: DNS-1123 subdomain; namespace: DNS-1123 label. */
-bool name_is_valid(const char *name);
-bool namespace_is_valid(const char *ns);
-
 #endif

@@ -60,16 +60,6 @@ bool is_dns_subdomain(const char *s)
 	return true;
 }
 
-bool name_is_valid(const char *name)
-{
-	return name && is_dns_subdomain(name);
-}
-
-bool namespace_is_valid(const char *ns)
-{
-	return ns && is_dns_label(ns);
-}
-
 bool is_interface_name(const char *s)
 {
 	return consists_of(s, ALNUM "-_", LABEL_MAX_LEN);

@@ -518,10 +518,9 @@ static const struct {
 	{ is_image, "/a", true },
 	{ is_image, "file://a", false },
 	{ is_image, "quay.io/a:1", false },
-	{ name_is_valid, "web-1.a", true },
-	{ name_is_valid, NULL, false },
-	{ namespace_is_valid, "web-1", true },
-	{ namespace_is_valid, "web.1", false },
+	{ is_dns_subdomain, "web-1.a", true },
+	{ is_dns_label, "web-1", true },
+	{ is_dns_label, "web.1", false },
 };
 
 START_TEST(grammars)
