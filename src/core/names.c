@@ -11,7 +11,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "core/manifest.h"
 
 #define LOWER    "abcdefghijklmnopqrstuvwxyz"
 #define UPPER    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
