@@ -62,3 +62,25 @@ running web
 isnt 'it runs anew' "$(vmi_uid web)" "$first"
 rm "$M/web.yaml"
 soon 'its file gone, it is deleted' no_vm web
+
+# The same user's own libvirtd, which libvirt starts when it is asked for the first time.
+agent_stop
+mkdir -m 700 "$T/x"
+[ "$(id -u)" != 0 ] || chown nobody "$T/x"
+AS=("${AS[0]}" XDG_RUNTIME_DIR="$T/x" XDG_CONFIG_HOME="$T/x/config" XDG_CACHE_HOME="$T/x/cache" "${AS[@]:1}")
+URI=qemu:///session
+RUN=$T/x/libvirt/qemu/run
+agent_start
+vm own Always
+running own
+up own
+first=$(vmi_uid own)
+is 'qemu:///session: QEMU is that user' "$(stat -c %U "/proc/$(qemu_pid own)")" "$("${AS[@]}" id -un)"
+holds 'qemu:///session: stop is accepted' vmactl stop own
+soon 'qemu:///session: the guest shuts down' told own "$first" 'phase Running -> Succeeded: the guest shut down'
+soon 'qemu:///session: the VMI goes' no_vmi own
+agent_stop
+for daemon in libvirtd virtlogd; do
+	file=$T/x/libvirt/$daemon.pid
+	[ ! -e "$file" ] || signal TERM "$(cat "$file")"
+done
