@@ -11,7 +11,6 @@
 #include <ctype.h>
 #include <string.h>
 
-
 #define LOWER    "abcdefghijklmnopqrstuvwxyz"
 #define UPPER    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS   "0123456789"
