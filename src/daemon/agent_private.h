@@ -180,6 +180,15 @@ int rebuild_save(struct agent *agent, struct err *err);
 const struct domain_info *list_find(const struct domain_info *const *sorted, size_t n,
 	const struct machine *m);
 
+struct turn {                     /* the machines that this turn looked at */
+	struct machine **touched; /* owned list of borrowed machines */
+	size_t n;
+	bool changed;
+};
+
+/* commit.c: saves what the turn changed; on failure nothing may leave, and it is tried again later. */
+int turn_commit(struct agent *agent, struct turn *turn, struct now now);
+
 /* turn.c */
 void agent_mark(struct agent *agent, struct machine *m); /* news: dirty, passes from 0 */
 /* Long enough after the connect that one read of a domain is enough. */

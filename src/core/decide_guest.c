@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules on what a user wants of a run that lives: pause, unpause, reboot, reset.
+ */
+#include "core/decide_private.h"
+
+#include "core/phase.h"
+
+static bool is_at_hand(const struct view *v)
+{
+	return vmi_is_live(v) && v->vmi->phase == PHASE_RUNNING && !v->vmi->meta.deleted &&
+		v->settled && lane_is_free(v, LANE_GUEST);
+}
+
+bool rule_act(const struct view *v, struct plan *plan)
+{
+	if (!is_at_hand(v))
+		return false;
+	switch (v->vmi->act) {
+	case ACT_REBOOT:
+		return plan_step(plan, STEP_REBOOT);
+	case ACT_RESET:
+		return plan_step(plan, STEP_RESET);
+	case ACT_NONE:
+	case ACT_MAX:
+		break;
+	}
+	return false;
+}
+
+/* A guest that others paused is resumed only when a user says so; a user's own pause is kept. */
+bool rule_pause(const struct view *v, struct plan *plan)
+{
+	bool runs = v->state == DOMAIN_RUNNING || v->state == DOMAIN_BLOCKED;
+
+	if (!is_at_hand(v))
+		return false;
+	switch (v->vmi->pause) {
+	case PAUSE_HELD:
+		return runs && may_retry(v, plan) && plan_step(plan, STEP_SUSPEND);
+	case PAUSE_RELEASED:
+		if (v->state == DOMAIN_PAUSED)
+			return may_retry(v, plan) && plan_step(plan, STEP_RESUME);
+		return plan_step(plan, STEP_UNPAUSED);
+	case PAUSE_AS_IS:
+	case PAUSE_MAX:
+		break;
+	}
+	return false;
+}
+
+/* Nothing is left to be done: what failed before is over (Synchronized, §1.3). */
+bool rule_synchronized(const struct view *v, struct plan *plan)
+{
+	bool held_back = v->vmi && v->vmi->pause == PAUSE_HELD && v->state != DOMAIN_PAUSED;
+
+	if (!is_at_hand(v) || !v->vmi->sync_error || held_back || v->vmi->pause == PAUSE_RELEASED)
+		return false;
+	return plan_step(plan, STEP_CLEAR_ERROR);
+}

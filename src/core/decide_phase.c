@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules on a run's phase: what its domain says, and the start that never came to be.
+ */
+#include "core/decide_private.h"
+
+#include "core/phase.h"
+
+static const char *end_reason_text(const struct view *v, enum phase next, enum domain_reason cause)
+{
+	if (next != PHASE_FAILED || cause != REASON_UNKNOWN)
+		return NULL;
+	if (v->vmi->rebooted)
+		return "HostRebooted";
+	return v->state == DOMAIN_NONE ? "DomainVanished" : "DomainEndUnknown";
+}
+
+/* The domain says what the phase is, once it can be started at all. */
+bool rule_phase(const struct view *v, struct plan *plan)
+{
+	if (!vmi_is_live(v) || !v->settled || !v->vmi->prepared)
+		return false;
+
+	enum domain_reason cause = domain_end_reason(&v->vmi->end, v->state, v->m->dom.reason);
+	struct phase_facts facts = {
+		.state = v->state,
+		.reason = cause,
+		.prior = v->vmi->phase,
+		.grace = v->vmi->typed.grace,
+		.acpi_feature = v->vmi->typed.acpi,
+	};
+	enum phase next = phase_of(&facts);
+
+	return next != v->vmi->phase &&
+		plan_phase(plan, next, cause, end_reason_text(v, next, cause));
+}
+
+/* Deleted before it ran, or a start that never came to be: Failed (§7.3, §2.3). */
+bool rule_never_ran(const struct view *v, struct plan *plan)
+{
+	if (!vmi_is_live(v) || v->vmi->phase == PHASE_RUNNING)
+		return false;
+	if (v->vmi->meta.deleted && lane_is_free(v, LANE_MAIN) &&
+		(!v->vmi->prepared || (v->settled && !domain_is_alive(v->state))))
+		return plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "DeletedBeforeRunning");
+	if (v->vmi->hopeless && lane_is_free(v, LANE_MAIN))
+		return plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "StartFailed");
+	if (v->vmi->phase != PHASE_SCHEDULED)
+		return false;
+
+	msec limit = v->vmi->scheduled_at + SECONDS(START_TIMEOUT_S);
+
+	if (v->host->now.boot < limit)
+		return wake_at(plan, limit);
+	return v->settled && !domain_is_alive(v->state) && lane_is_free(v, LANE_MAIN) &&
+		plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "StartTimeout");
+}

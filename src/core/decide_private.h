@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the decider share: the view that rules look at, and what they fill a plan with. A
+ * rule returns true when it applies, and its plan then is the machine's; when it does not, it may still
+ * have asked to be woken.
+ */
+#ifndef VMAGENT_CORE_DECIDE_PRIVATE_H
+#define VMAGENT_CORE_DECIDE_PRIVATE_H
+
+#include "core/decide.h"
+
+struct view { /* what the rules look at */
+	const struct machine *m;
+	const struct host_facts *host;
+	const struct vm *vm;     /* or NULL */
+	const struct vmi *vmi;   /* or NULL */
+	enum domain_state state; /* as this run's own */
+	bool settled;            /* state is fresh and agreed upon */
+};
+
+bool plan_step(struct plan *plan, enum step step);
+bool plan_phase(struct plan *plan, enum phase phase, enum domain_reason cause, const char *reason);
+/* Asks to be woken, unless something earlier is planned already. Returns false. */
+bool wake_at(struct plan *plan, msec at);
+bool lane_is_free(const struct view *v, enum op_lane lane);
+/* An op that failed is not tried again at once. */
+bool may_retry(const struct view *v, struct plan *plan);
+bool vmi_is_live(const struct view *v);
+
+typedef bool rule_fn(const struct view *v, struct plan *plan);
+
+/* decide_phase.c */
+bool rule_phase(const struct view *v, struct plan *plan);
+bool rule_never_ran(const struct view *v, struct plan *plan);
+
+/* decide_vm.c */
+bool rule_count_failure(const struct view *v, struct plan *plan);
+bool rule_clear_failure(const struct view *v, struct plan *plan);
+bool rule_delete_vm(const struct view *v, struct plan *plan);
+bool rule_strategy(const struct view *v, struct plan *plan);
+bool rule_pop_request(const struct view *v, struct plan *plan);
+bool rule_record_strategy(const struct view *v, struct plan *plan);
+
+/* decide_run.c */
+bool rule_stop(const struct view *v, struct plan *plan);
+bool rule_read(const struct view *v, struct plan *plan);
+bool rule_schedule(const struct view *v, struct plan *plan);
+bool rule_start(const struct view *v, struct plan *plan);
+bool rule_clean(const struct view *v, struct plan *plan);
+
+/* decide_guest.c */
+bool rule_act(const struct view *v, struct plan *plan);
+bool rule_pause(const struct view *v, struct plan *plan);
+bool rule_synchronized(const struct view *v, struct plan *plan);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules on what a run needs next: to be stopped, read, prepared, started, cleaned away.
+ */
+#include "core/decide_private.h"
+
+#include "core/phase.h"
+#include "core/shutdown.h"
+
+/* Whether the last kill has had its time; it may be lost on the way, so it is repeated. */
+static bool may_kill(const struct view *v, struct plan *plan)
+{
+	msec again = v->vmi->signal_last + SECONDS(RESIGNAL_S);
+
+	if (!may_retry(v, plan) || !lane_is_free(v, LANE_URGENT))
+		return false;
+	return !v->vmi->end.killed || v->host->now.boot >= again || wake_at(plan, again);
+}
+
+/* The kill needs no fresh read: it is owner-checked where it lands, and a hung read must not eat it. */
+bool rule_stop(const struct view *v, struct plan *plan)
+{
+	if (!vmi_is_live(v) || !v->vmi->meta.deleted || !v->host->connected)
+		return false;
+	if (!v->vmi->prepared)
+		return false; /* it never got as far as a domain */
+
+	bool overdue = v->m->ops[LANE_MAIN].overdue || v->m->ops[LANE_READ].overdue;
+	bool known = v->settled && domain_is_alive(v->state);
+
+	if (!known && !v->vmi->signal_first && !overdue)
+		return false;
+	if (v->settled && !domain_is_alive(v->state) && !overdue)
+		return false;
+
+	if (v->vmi->end.killed) /* it is on its way out, in whatever state it is seen */
+		return may_kill(v, plan) && plan_step(plan, STEP_KILL);
+
+	struct shutdown_facts facts = {
+		.grace = v->vmi->typed.grace,
+		.acpi = v->vmi->typed.acpi,
+		.state = v->state,
+		.first = v->vmi->signal_first,
+		.last = v->vmi->signal_last,
+		.now = v->host->now.boot,
+	};
+	msec again = NEVER;
+
+	switch (shutdown_decide(&facts, &again)) {
+	case SHUTDOWN_KILL:
+		return may_kill(v, plan) && plan_step(plan, STEP_KILL);
+	case SHUTDOWN_SIGNAL:
+		wake_at(plan, again);
+		return (known || overdue) && lane_is_free(v, LANE_SIGNAL) &&
+			plan_step(plan, STEP_SIGNAL);
+	case SHUTDOWN_WAIT:
+		break;
+	}
+	return wake_at(plan, again);
+}
+
+bool rule_read(const struct view *v, struct plan *plan)
+{
+	if (!v->vmi || !v->vmi->prepared || v->vmi->cleaned || !v->host->connected)
+		return false;
+	if (!lane_is_free(v, LANE_READ) || !lane_is_free(v, LANE_MAIN))
+		return false;
+	if (!v->host->settled && v->m->dom.agreed < READS_TO_AGREE)
+		return false; /* the lists after a connect come first */
+	if (!v->m->dom.look_again && v->m->dom.state != DOMAIN_UNKNOWN)
+		return false;
+	return may_retry(v, plan) && plan_step(plan, STEP_READ);
+}
+
+bool rule_schedule(const struct view *v, struct plan *plan)
+{
+	if (!vmi_is_live(v) || v->vmi->meta.deleted || !lane_is_free(v, LANE_MAIN) || v->host->hold)
+		return false;
+	if (phase_is_unprocessed(v->vmi->phase))
+		return plan_phase(plan, PHASE_SCHEDULING, REASON_UNKNOWN, NULL);
+	if (v->vmi->phase != PHASE_SCHEDULING)
+		return false;
+	if (v->vmi->prepared)
+		return plan_phase(plan, PHASE_SCHEDULED, REASON_UNKNOWN, NULL);
+	return may_retry(v, plan) && plan_step(plan, STEP_PREPARE);
+}
+
+bool rule_start(const struct view *v, struct plan *plan)
+{
+	if (!v->vmi || v->vmi->phase != PHASE_SCHEDULED || v->vmi->meta.deleted || !v->settled)
+		return false;
+	if (domain_is_alive(v->state) || !lane_is_free(v, LANE_MAIN))
+		return false;
+	return may_retry(v, plan) && plan_step(plan, STEP_START);
+}
+
+/* A final run leaves nothing behind: its QEMU, its definition, its files; then itself. */
+bool rule_clean(const struct view *v, struct plan *plan)
+{
+	if (!v->vmi || vmi_is_live(v))
+		return false;
+	if (v->vmi->cleaned)
+		return v->vmi->meta.deleted && plan_step(plan, STEP_FORGET_VMI);
+	if (!lane_is_free(v, LANE_MAIN) || !may_retry(v, plan))
+		return false;
+	if (!v->vmi->prepared)
+		return plan_step(plan, STEP_CLEAN);
+	if (!v->settled)
+		return false;
+	if (v->state == DOMAIN_NONE)
+		return plan_step(plan, STEP_CLEAN);
+	if (v->m->dom.active)
+		return lane_is_free(v, LANE_URGENT) && plan_step(plan, STEP_KILL);
+	return plan_step(plan, STEP_UNDEFINE);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules on a VM: what its RunStrategy wants, its queue of requests, its start failures, its deletion.
+ */
+#include "core/decide_private.h"
+
+#include "core/backoff.h"
+#include "core/phase.h"
+#include "core/strategy.h"
+
+static enum intent intent_of(const struct view *v)
+{
+	struct strategy_facts facts = {
+		.strategy = v->vm->strategy,
+		.recorded = v->vm->recorded,
+		.stage = vmi_stage_of(v->vmi),
+		.backoff_left = v->vm->failure.count && v->host->now.boot < v->vm->failure.retry_at,
+		.ran_once = v->vm->ran_once,
+	};
+
+	if (v->vm->n_requests)
+		facts.head = v->vm->requests[0];
+	if (v->vmi)
+		copy_str(facts.vmi_uid, sizeof(facts.vmi_uid), v->vmi->meta.uid);
+	return strategy_decide(&facts);
+}
+
+static bool vm_is_managed(const struct view *v)
+{
+	return v->vm && !v->vm->meta.deleted && (!v->vmi || streq(v->vmi->owner, v->vm->meta.uid));
+}
+
+/* A final run is counted before the strategy makes it go; one that was to end anyway never is. */
+bool rule_count_failure(const struct view *v, struct plan *plan)
+{
+	return vm_is_managed(v) && v->vmi && !v->vmi->meta.deleted &&
+		!start_failure_is_over(v->vm, v->vmi) && start_failure_counts(v->vm, v->vmi) &&
+		plan_step(plan, STEP_COUNT_FAILURE);
+}
+
+bool rule_clear_failure(const struct view *v, struct plan *plan)
+{
+	return vm_is_managed(v) && v->vm->failure.count && start_failure_is_over(v->vm, v->vmi) &&
+		plan_step(plan, STEP_CLEAR_FAILURE);
+}
+
+bool rule_strategy(const struct view *v, struct plan *plan)
+{
+	if (!vm_is_managed(v))
+		return false;
+	switch (intent_of(v)) {
+	case INTENT_CREATE:
+		return !v->host->hold && plan_step(plan, STEP_CREATE_VMI);
+	case INTENT_DELETE:
+		return plan_step(plan, STEP_DELETE_VMI);
+	case INTENT_DELETE_AND_START:
+		return plan_step(plan, STEP_RERUN_VMI);
+	case INTENT_BECOME_ALWAYS:
+		return plan_step(plan, STEP_BECOME_ALWAYS);
+	case INTENT_WAIT:
+		return wake_at(plan, v->vm->failure.retry_at);
+	case INTENT_NONE:
+	case INTENT_RESTORE:
+	case INTENT_ERROR:
+	case INTENT_MAX:
+		return false;
+	}
+	return false;
+}
+
+bool rule_pop_request(const struct view *v, struct plan *plan)
+{
+	return vm_is_managed(v) && v->vm->n_requests &&
+		request_is_spent(&v->vm->requests[0], v->vmi) && plan_step(plan, STEP_POP_REQUEST);
+}
+
+/* Not while a start is only waiting: a new RerunOnFailure is told from an old one by the record. */
+bool rule_record_strategy(const struct view *v, struct plan *plan)
+{
+	if (!vm_is_managed(v) || v->vm->recorded == v->vm->strategy)
+		return false;
+	return (v->vm->recorded != STRATEGY_UNSET || v->vmi) && intent_of(v) != INTENT_WAIT &&
+		plan_step(plan, STEP_RECORD_STRATEGY);
+}
+
+bool rule_delete_vm(const struct view *v, struct plan *plan)
+{
+	if (!v->vm || !v->vm->meta.deleted)
+		return false;
+	if (!v->vmi || !streq(v->vmi->owner, v->vm->meta.uid))
+		return plan_step(plan, STEP_FORGET_VM);
+	return !v->vmi->meta.deleted && plan_step(plan, STEP_DELETE_VMI);
+}

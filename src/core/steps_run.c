@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steps on a run: its phase, what is sent to it, what a user wants of it, its end.
+ */
+#include "core/steps_private.h"
+
+#include <string.h>
+
+#include "core/phase.h"
+
+static const char *phase_event(enum phase phase)
+{
+	/* clang-format off */
+	static const char *const reasons[PHASE_MAX] = {
+		[PHASE_SCHEDULED] = "Created",
+		[PHASE_RUNNING]   = "Started",
+		[PHASE_SUCCEEDED] = "Stopped",
+		[PHASE_FAILED]    = "Stopped",
+	};
+	/* clang-format on */
+
+	return reasons[phase];
+}
+
+/* Why a run ended, in words for people; the table of semantics §2.2 read backwards. */
+static const char *cause_text(const struct vmi *vmi, enum domain_reason cause)
+{
+	/* clang-format off */
+	static const char *const texts[DOMAIN_REASON_MAX] = {
+		[REASON_SHUTDOWN]  = "the guest shut down",
+		[REASON_DESTROYED] = "destroyed from outside vmagent",
+		[REASON_CRASHED]   = "QEMU ended without a shutdown",
+		[REASON_PANICKED]  = "the guest panicked",
+		[REASON_SAVED]     = "saved from outside vmagent",
+		[REASON_FAILED]    = "libvirt gave the domain up",
+		[REASON_DAEMON]    = "libvirt gave the domain up",
+	};
+	/* clang-format on */
+
+	if (vmi->end.panicked)
+		return texts[REASON_PANICKED];
+	if (cause == REASON_DESTROYED && vmi->end.killed)
+		return vmi->signal_first ? "killed when its grace period was over"
+					 : "killed at once";
+	return texts[cause] ? texts[cause] : "the domain vanished, and nothing tells why";
+}
+
+static const char *phase_why(const struct vmi *vmi, const struct plan *plan)
+{
+	if (!phase_is_final(plan->phase))
+		return NULL;
+	if (streq(plan->reason, "DeletedBeforeRunning"))
+		return "deleted before it ran";
+	if (streq(plan->reason, "StartFailed"))
+		return vmi->sync_error ? vmi->sync_error : "it cannot be started";
+	if (streq(plan->reason, "StartTimeout"))
+		return "it could not be started in time";
+	if (streq(plan->reason, "HostRebooted"))
+		return "the host was restarted";
+	return cause_text(vmi, plan->cause);
+}
+
+static void enter_phase(struct vmi *vmi, const struct plan *plan, struct now now)
+{
+	vmi_set_phase(vmi, plan->phase, now);
+	if (plan->reason)
+		replace_str(&vmi->reason, plan->reason);
+	if (plan->phase == PHASE_RUNNING || plan->phase == PHASE_SCHEDULED)
+		replace_str(&vmi->sync_error, NULL);
+	vmi->tries = 0; /* what comes next does not wait for what failed before */
+	vmi->retry_at = 0;
+}
+
+void step_set_phase(struct step_call *c)
+{
+	struct vmi *vmi = c->m->vmi;
+	enum phase before = vmi->phase;
+	const char *why = phase_why(vmi, c->plan);
+
+	enter_phase(vmi, c->plan, c->env->now);
+	c->m->vmi_changed = true;
+	c->m->vm_changed = c->m->vm != NULL; /* its status shows the VMI's */
+	c->ret->warning = vmi->phase == PHASE_FAILED;
+	c->ret->actor.kind = vmi->phase == PHASE_SUCCEEDED && !vmi->end.killed ? ACTOR_GUEST
+									       : ACTOR_AGENT;
+	happen(c->ret, KIND_VMI, phase_event(vmi->phase), "phase %s -> %s%s%s", phase_name(before),
+		phase_name(vmi->phase), why ? ": " : "", why ? why : "");
+}
+
+void step_signal(struct step_call *c)
+{
+	struct vmi *vmi = c->m->vmi;
+	bool first = !vmi->signal_first;
+
+	if (first)
+		vmi->signal_first = c->env->now.boot;
+	vmi->signal_last = c->env->now.boot;
+	c->m->vmi_changed = true;
+	happen(c->ret, KIND_VMI, first ? "ShuttingDown" : NULL,
+		"signalled the guest to shut down%s", first ? "" : " again");
+}
+
+void step_kill(struct step_call *c)
+{
+	struct vmi *vmi = c->m->vmi;
+
+	c->m->vmi_changed = true;
+	if (phase_is_final(vmi->phase)) {
+		happen(c->ret, KIND_VMI, NULL, "removing what is left of its QEMU");
+		return;
+	}
+	c->ret->warning = vmi->typed.grace != 0;
+	happen(c->ret, KIND_VMI, vmi->end.killed ? NULL : "Deleted", "killing the guest%s%s",
+		vmi->end.killed ? " again" : "",
+		vmi->signal_first ? ": its grace period is over" : "");
+	vmi->end.killed = true;
+	vmi->signal_last = c->env->now.boot;
+}
+
+void step_op_line(struct step_call *c)
+{
+	if (c->plan->step != STEP_READ)
+		happen(c->ret, KIND_VMI, NULL, "%s", step_name(c->plan->step));
+}
+
+/* ---- what a user wants of the run -------------------------------------------------------- */
+
+void step_suspend(struct step_call *c)
+{
+	happen(c->ret, KIND_VMI, NULL, "suspending the guest");
+}
+
+void step_resume(struct step_call *c)
+{
+	happen(c->ret, KIND_VMI, NULL, "resuming the guest");
+}
+
+/* Forgotten in the commit after which it leaves: it is done once or, after a crash, not at all. */
+void step_act(struct step_call *c)
+{
+	c->m->vmi->act = ACT_NONE;
+	c->m->vmi_changed = true;
+	happen(c->ret, KIND_VMI, NULL,
+		c->plan->step == STEP_RESET ? "resetting the guest" : "asking the guest to reboot");
+}
+
+void step_unpaused(struct step_call *c)
+{
+	c->m->vmi->pause = PAUSE_AS_IS;
+	c->m->vmi_changed = true;
+}
+
+void step_clear_error(struct step_call *c)
+{
+	replace_str(&c->m->vmi->sync_error, NULL);
+	c->m->vmi_changed = true;
+	c->m->vm_changed = c->m->vm != NULL;
+}
+
+void step_forget_vmi(struct step_call *c)
+{
+	happen(c->ret, KIND_VMI, NULL, "gone");
+	c->m->gone_vmi = take(&c->m->vmi);
+	c->m->vmi_changed = true;
+	memset(&c->m->dom, 0, sizeof(c->m->dom));
+	c->m->vm_changed = c->m->vm != NULL;
+}

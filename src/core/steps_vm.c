@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steps on a VM: its queue, its failures, its strategy, and the runs that it creates.
+ */
+#include "core/steps_private.h"
+
+#include <string.h>
+
+#include "core/backoff.h"
+#include "core/edit.h"
+#include "core/strategy.h"
+
+void step_delete_vmi(struct step_call *c)
+{
+	vmi_delete(c->m, c->env->now);
+	c->m->vm_changed = c->m->vm != NULL;
+	happen(c->ret, KIND_VM, "SuccessfulDelete",
+		"Stopped the virtual machine by deleting the virtual machine instance %s",
+		c->m->vmi->meta.uid);
+}
+
+void step_rerun_vmi(struct step_call *c)
+{
+	struct state_request start = { .action = REQUEST_START };
+
+	requests_push(c->m->vm, &start);
+	step_delete_vmi(c);
+}
+
+void step_become_always(struct step_call *c)
+{
+	vm_change_strategy(c->m, STRATEGY_ALWAYS);
+	happen(c->ret, KIND_VM, NULL, "run strategy Halted -> Always, as start asked");
+}
+
+void step_pop_request(struct step_call *c)
+{
+	requests_pop(c->m->vm);
+	c->m->vm_changed = true;
+}
+
+void step_count_failure(struct step_call *c)
+{
+	struct vm *vm = c->m->vm;
+
+	start_failure_count(vm, c->m->vmi, c->env->now, c->env->random);
+	c->m->vm_changed = true;
+	c->ret->warning = true;
+	happen(c->ret, KIND_VM, "StartFailed",
+		"start failed %u time%s in a row; next try in %lld s", vm->failure.count,
+		vm->failure.count == 1 ? "" : "s",
+		(long long)((vm->failure.retry_at - c->env->now.boot) / 1000));
+}
+
+void step_clear_failure(struct step_call *c)
+{
+	memset(&c->m->vm->failure, 0, sizeof(c->m->vm->failure));
+	c->m->vm_changed = true;
+}
+
+void step_record_strategy(struct step_call *c)
+{
+	c->m->vm->recorded = c->m->vm->strategy;
+	c->m->vm_changed = true;
+}
+
+void step_forget_vm(struct step_call *c)
+{
+	happen(c->ret, KIND_VM, NULL, "deleted");
+	c->m->gone_vm = take(&c->m->vm);
+	c->m->vm_changed = true;
+}
+
+/* ---- creating a run ---------------------------------------------------------------------- */
+
+static char *template_text(const struct node *spec, const char *path)
+{
+	const struct node *node = node_at(spec, path);
+
+	return node && node->n_children ? node_json(node) : NULL;
+}
+
+/* Of this run only: the VM's own spec stays (§5.1, §14 no. 5). */
+static bool is_paused_start(const struct vm *vm)
+{
+	return vm->n_requests && vm->requests[0].action == REQUEST_START && vm->requests[0].paused;
+}
+
+static int vmi_fill(struct vmi *vmi, const struct vm *vm, struct err *err)
+{
+	struct node *vm_spec = text_tree(vm->spec);
+	struct node *spec = vmi_spec_tree(vm_spec);
+	int ret;
+
+	if (is_paused_start(vm))
+		node_set(spec, "startStrategy", node_new(NODE_STRING, "Paused"));
+	ret = spec_parse(spec, &vmi->typed, err);
+	if (ret == 0) {
+		vmi->spec = node_json(spec);
+		vmi->meta.labels = template_text(vm_spec, "template.metadata.labels");
+		vmi->meta.annotations = template_text(vm_spec, "template.metadata.annotations");
+	}
+	node_free(spec);
+	node_free(vm_spec);
+	return ret;
+}
+
+struct vmi *vmi_of_vm(const struct vm *vm, const struct step_env *env, struct err *err)
+{
+	struct vmi *vmi = xcalloc(1, sizeof(*vmi));
+
+	if (vmi_fill(vmi, vm, err) < 0) {
+		vmi_free(vmi);
+		return NULL;
+	}
+	vmi->meta.ns = xstrdup(vm->meta.ns);
+	vmi->meta.name = xstrdup(vm->meta.name);
+	copy_str(vmi->meta.uid, UID_SIZE, env->uid);
+	vmi->meta.generation = 1;
+	vmi->meta.created = env->now.wall;
+	copy_str(vmi->owner, UID_SIZE, vm->meta.uid);
+	vmi->vm_generation = vm->meta.generation;
+	vmi_set_phase(vmi, PHASE_PENDING, env->now);
+	return vmi;
+}
+
+int step_create_vmi(struct step_call *c, struct err *err)
+{
+	struct machine *m = c->m;
+	struct vmi *vmi = vmi_of_vm(m->vm, c->env, err);
+
+	if (!vmi)
+		return -(int)err->code;
+	m->vmi = vmi;
+	vmi_begin(m);
+	m->vm->ran_once = m->vm->strategy == STRATEGY_ONCE;
+	m->vm_changed = m->vmi_changed = true;
+	happen(c->ret, KIND_VM, "SuccessfulCreate",
+		"Started the virtual machine by creating the new virtual machine instance %s",
+		vmi->meta.uid);
+	return 0;
+}
