@@ -10,6 +10,7 @@
 #define VMAGENT_CORE_DECIDE_H
 
 #include "core/machine.h"
+#include "core/tuning.h"
 
 /* X(constant, name, op): model steps have op NONE; the others also send that op after the commit. */
 #define STEPS(X)                                                          \
@@ -58,9 +59,10 @@ struct plan {
 
 struct host_facts {
 	struct now now;
-	bool connected; /* to libvirt */
-	bool hold;      /* no run is begun: which ones are running already is not known yet */
-	bool settled;   /* … long enough that one read of a new run's domain is enough */
+	const struct tuning *tuning; /* borrowed */
+	bool connected;              /* to libvirt */
+	bool hold;    /* no run is begun: which ones are running already is not known yet */
+	bool settled; /* … long enough that one read of a new run's domain is enough */
 };
 
 #define START_TIMEOUT_S 240 /* in Scheduled, then Failed (§2.3 [P]) */

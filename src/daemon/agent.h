@@ -10,6 +10,7 @@
 #include <vmagent/log.h>
 
 #include "core/input.h"
+#include "core/tuning.h"
 #include "io/store.h"
 
 struct agent;
@@ -23,7 +24,8 @@ struct agent_options { /* borrowed for the agent's life */
 	const char *boot_id; /* the kernel's; another one than stored means: every deadline is over */
 	bool kvm;            /* domains of type kvm, else qemu */
 	bool pvpanic;        /* libvirt knows the PCI panic device */
-	bool rebuilt;        /* the database was lost just now and is empty */
+	struct tuning tuning;
+	bool rebuilt; /* the database was lost just now and is empty */
 	void (*entropy)(void *ctx, void *bytes, size_t n); /* UUIDs and jitter */
 	void *entropy_ctx;
 };

@@ -8,6 +8,8 @@
 
 #include <vmagent/err.h>
 
+#include "core/tuning.h"
+
 #define CONFIG_FILE      "/etc/vmagent/vmagent.yaml"
 #define CONFIG_ROOTS_MAX 64
 
@@ -23,6 +25,7 @@ struct config {
 	char *host_disk_roots[CONFIG_ROOTS_MAX + 1]; /* NULL-terminated; default: <state>/disks */
 	char *image_roots[CONFIG_ROOTS_MAX + 1]; /* … of containerDisk images: <state>/images */
 	enum emulation emulation;                /* auto: KVM where it truly works */
+	struct tuning tuning;
 };
 
 /*

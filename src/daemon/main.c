@@ -155,6 +155,7 @@ static void fill_options(struct program *p)
 		.boot_id = p->boot_id,
 		.kvm = wants_kvm(p),
 		.pvpanic = virt_has_pvpanic(),
+		.tuning = p->config.tuning,
 		.rebuilt = p->options.rebuilt,
 		.entropy = entropy,
 	};

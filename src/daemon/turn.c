@@ -67,6 +67,7 @@ static void after_step(struct agent *agent, struct machine *m, enum step step, s
 static void decide_machine(struct agent *agent, struct machine *m, struct now now)
 {
 	struct host_facts host = { .now = now,
+		.tuning = &agent->options->tuning,
 		.connected = agent->connected,
 		.hold = agent->rebuilding,
 		.settled = agent_is_settled(agent) };

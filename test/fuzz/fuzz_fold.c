@@ -231,6 +231,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.state_dir = "/s",
 		.node_name = "node",
 		.boot_id = "boot",
+		.tuning = TUNING_DEFAULT,
 		.entropy = entropy,
 		.entropy_ctx = &w };
 	life(&w);

@@ -173,6 +173,7 @@ static void start_agent(struct api_fixture *f)
 		.state_dir = "/tmp/vmagent-test",
 		.node_name = "node",
 		.boot_id = "boot",
+		.tuning = TUNING_DEFAULT,
 		.entropy = fake_entropy };
 	ck_assert_int_eq(store_open(":memory:", &f->store, &err), 0);
 	f->options.store = f->store;

@@ -231,6 +231,7 @@ static const struct {
 	{ "agent",   1, do_agent },
 	{ "host",    1, do_host },
 	{ "database",1, do_database },
+	{ "tune",    2, do_tune },
 	{ "wait",    1, do_wait },
 	{ "expect",  2, do_expect },
 	{ "mark",    1, do_mark },

@@ -14,6 +14,6 @@ struct command {
 };
 
 typedef void command_fn(struct command *c);
-command_fn do_guest, do_virsh, do_libvirt, do_agent, do_host, do_store, do_database;
+command_fn do_guest, do_virsh, do_libvirt, do_agent, do_host, do_store, do_database, do_tune;
 
 #endif

@@ -99,6 +99,38 @@ void do_agent(struct command *c)
 		agent_up(c->w);
 }
 
+/* tune NAME VALUE: as the administrator sets it; for the agent's next life as well. */
+void do_tune(struct command *c)
+{
+	struct tuning *tuning = &c->w->options.tuning;
+	const char *value = c->words[1];
+	/* clang-format off */
+	const struct { const char *name; unsigned *at; } numbers[] = {
+		{ "stable-seconds",   &tuning->crash_stable_s },
+		{ "free-restarts",    &tuning->crash_free },
+		{ "parallel-starts",  &tuning->start_slots },
+		{ "shutdown-seconds", &tuning->shutdown_s },
+	};
+	/* clang-format on */
+
+	if (streq(c->words[0], "guard")) {
+		tuning->crash_guard = streq(value, "on");
+		return;
+	}
+	if (streq(c->words[0], "boot-policy")) {
+		tuning->boot_policy = streq(value, "kubevirt") ? BOOT_KUBEVIRT
+							       : BOOT_RESTORE_RUNNING;
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (streq(c->words[0], numbers[i].name)) {
+			*numbers[i].at = (unsigned)atoi(value);
+			return;
+		}
+	}
+	world_fail(c->w, "nothing to tune is called %s", c->words[0]);
+}
+
 void do_host(struct command *c)
 {
 	host_reboot(c->w);

@@ -158,6 +158,7 @@ void agent_prepare(struct world *w)
 		.policy = { .host_disk_roots = roots, .default_namespace = "default" },
 		.state_dir = "/state",
 		.node_name = "node1",
+		.tuning = TUNING_DEFAULT,
 		.entropy = entropy,
 		.entropy_ctx = w,
 	};

@@ -63,7 +63,10 @@ START_TEST(test_file_then_command_line)
 {
 	write_file("apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
 		   "  manifests: /m\n  state: /st\n  libvirt: test:///default\n"
-		   "  hostDiskRoots: [/a, /b]\n  emulation: tcg\n");
+		   "  hostDiskRoots: [/a, /b]\n  emulation: tcg\n"
+		   "  crashLoop: {guard: false, freeRestarts: 7}\n"
+		   "  hostBoot: {policy: restore-running}\n"
+		   "  hostShutdown: {timeoutSeconds: 60}\n");
 	ck_assert_int_eq(LOAD("--config", path, "--libvirt", "qemu:///session"), 0);
 	ck_assert_str_eq(config.manifests, "/m");
 	ck_assert_str_eq(config.libvirt, "qemu:///session");
@@ -71,6 +74,11 @@ START_TEST(test_file_then_command_line)
 	ck_assert_ptr_null(config.host_disk_roots[2]);
 	ck_assert_str_eq(config.image_roots[0], "/st/images");
 	ck_assert_int_eq(config.emulation, EMULATION_TCG);
+	ck_assert(!config.tuning.crash_guard);
+	ck_assert_uint_eq(config.tuning.crash_free, 7);
+	ck_assert_uint_eq(config.tuning.crash_stable_s, TUNING_DEFAULT.crash_stable_s);
+	ck_assert_int_eq(config.tuning.boot_policy, BOOT_RESTORE_RUNNING);
+	ck_assert_uint_eq(config.tuning.shutdown_s, 60);
 }
 END_TEST
 
@@ -88,7 +96,19 @@ static const struct {
 	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  imageRoots: []\n",
 		"expected a list of 1 to 64 folders" },
 	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  emulation: fast\n",
-		"expected auto, kvm or tcg" },
+		"spec.emulation: expected one of auto, kvm, tcg" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  crashLoop: {guard: 1}\n",
+		":4:15: spec.crashLoop.guard: expected true or false" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  crashLoop:\n    stableSeconds: 0\n",
+		":5:5: spec.crashLoop.stableSeconds: expected a whole number from 1 to 86400" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  hostBoot: {parallelStarts: 1.5}\n",
+		"spec.hostBoot.parallelStarts: expected a whole number from 1 to 1000" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  hostBoot: {policy: restore}\n",
+		"spec.hostBoot.policy: expected one of kubevirt, restore-running" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  hostBoot: {sloth: 1}\n",
+		"spec.hostBoot.sloth: no such field" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  hostBoot: 4\n",
+		"expected fields" },
 	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspecs:\n  socket: /s\n",
 		":3:1: specs: no such field" },
 	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec: [manifests]\n",

@@ -86,6 +86,7 @@ static void live(struct store *store)
 		.state_dir = "/s",
 		.node_name = "node",
 		.boot_id = "another",
+		.tuning = TUNING_DEFAULT,
 		.entropy = no_entropy };
 	struct now now = { 1000, 1000000 };
 	struct agent *agent = NULL;

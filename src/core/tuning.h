@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an administrator can set of the agent's decisions. Read once at start; constant afterwards.
+ */
+#ifndef VMAGENT_CORE_TUNING_H
+#define VMAGENT_CORE_TUNING_H
+
+#include "core/enum.h"
+
+/* What becomes of the machines that ran when the host went down, X(constant, text): as KubeVirt does it
+ * (semantics §4.6), or whatever ran runs again. */
+#define BOOT_POLICIES(X) X(KUBEVIRT, "kubevirt") X(RESTORE_RUNNING, "restore-running")
+enum boot_policy {
+#define X(c, t) BOOT_##c,
+	BOOT_POLICIES(X)
+#undef X
+		BOOT_POLICY_MAX
+};
+
+struct tuning {
+	bool crash_guard;             /* off: upstream's exact behaviour (§4.5) */
+	unsigned crash_stable_s;      /* a run that lasts this long is no crash loop */
+	unsigned crash_free;          /* quick ends in a row that are not held back */
+	enum boot_policy boot_policy; /* when another boot of the host is noticed */
+	unsigned start_slots;         /* starts under way at one time */
+	unsigned shutdown_s; /* within which a host that goes down has its guests stopped */
+};
+
+#define TUNING_DEFAULT                        \
+	((struct tuning){                     \
+		.crash_guard = true,          \
+		.crash_stable_s = 120,        \
+		.crash_free = 3,              \
+		.boot_policy = BOOT_KUBEVIRT, \
+		.start_slots = 4,             \
+		.shutdown_s = 300,            \
+	})
+
+#endif

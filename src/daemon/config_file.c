@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The configuration file: kind AgentConfiguration. Unknown fields and values out of bounds are refused with
+ * their place.
+ */
+#include "daemon/config_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/node.h"
+
+enum value_type { VALUE_NUMBER, VALUE_BOOL, VALUE_CHOICE };
+
+struct value {            /* a setting that is no text, of the file only */
+	const char *path; /* spec.PATH */
+	enum value_type type;
+	size_t offset;
+	unsigned min, max;          /* NUMBER */
+	const char *const *choices; /* CHOICE: NULL-terminated, by the enum's values */
+};
+
+static const char *const emulations[] = { "auto", "kvm", "tcg", NULL };
+
+#define CHOICE_(c, t) t,
+static const char *const boot_policies[] = { BOOT_POLICIES(CHOICE_) NULL };
+
+#define VALUE(type, path, member, min, max, choices)                                   \
+	{                                                                              \
+		path, VALUE_##type, offsetof(struct config, member), min, max, choices \
+	}
+#define NUMBER(path, member, min, max) VALUE(NUMBER, path, member, min, max, NULL)
+#define SWITCH(path, member)           VALUE(BOOL, path, member, 0, 0, NULL)
+#define CHOICE(path, member, choices)  VALUE(CHOICE, path, member, 0, 0, choices)
+
+/* clang-format off */
+static const struct value values[] = {
+	CHOICE("emulation",                   emulation, emulations),
+	SWITCH("crashLoop.guard",             tuning.crash_guard),
+	NUMBER("crashLoop.stableSeconds",     tuning.crash_stable_s, 1, 86400),
+	NUMBER("crashLoop.freeRestarts",      tuning.crash_free, 0, 1000),
+	CHOICE("hostBoot.policy",             tuning.boot_policy, boot_policies),
+	NUMBER("hostBoot.parallelStarts",     tuning.start_slots, 1, 1000),
+	NUMBER("hostShutdown.timeoutSeconds", tuning.shutdown_s, 1, 86400),
+};
+/* clang-format on */
+
+static int refuse(const char *path, const struct node *at, struct err *err, const char *expected)
+{
+	return err_set(err, ERR_INVALID, "%s:%d:%d: %s", path,
+		at->key_line ? at->key_line : at->line, at->key_line ? at->key_column : at->column,
+		expected);
+}
+
+static int read_roots(char **roots, const char *path, const struct node *list, struct err *err)
+{
+	if (list->kind != NODE_LIST || !list->n_children || list->n_children > CONFIG_ROOTS_MAX)
+		return refuse(path, list, err, "expected a list of 1 to 64 folders");
+	roots_done(roots);
+	for (size_t i = 0; i < list->n_children; i++) {
+		const struct node *root = list->children[i];
+
+		if (root->kind != NODE_STRING || root->text[0] != '/')
+			return refuse(path, root, err, "expected an absolute path");
+		roots[i] = xstrdup(root->text);
+	}
+	return 0;
+}
+
+static int read_number(unsigned *ret, const char *path, const struct value *value,
+	const struct node *at, struct err *err)
+{
+	char words[200], *end = NULL;
+	long long n = at->kind == NODE_NUMBER ? strtoll(at->text, &end, 10) : -1;
+
+	if (end && !*end && n >= value->min && n <= value->max) {
+		*ret = (unsigned)n;
+		return 0;
+	}
+	snprintf(words, sizeof(words), "spec.%s: expected a whole number from %u to %u",
+		value->path, value->min, value->max);
+	return refuse(path, at, err, words);
+}
+
+static int read_bool(bool *ret, const char *path, const struct value *value, const struct node *at,
+	struct err *err)
+{
+	char words[200];
+
+	if (at->kind == NODE_BOOL) {
+		*ret = streq(at->text, "true");
+		return 0;
+	}
+	snprintf(words, sizeof(words), "spec.%s: expected true or false", value->path);
+	return refuse(path, at, err, words);
+}
+
+static int read_choice(unsigned *ret, const char *path, const struct value *value,
+	const struct node *at, struct err *err)
+{
+	struct buf words = { 0 };
+
+	for (unsigned i = 0; value->choices[i]; i++) {
+		if (at->kind == NODE_STRING && streq(at->text, value->choices[i])) {
+			*ret = i;
+			return 0;
+		}
+	}
+	buf_printf(&words, "spec.%s: expected one of", value->path);
+	for (unsigned i = 0; value->choices[i]; i++)
+		buf_printf(&words, "%s %s", i ? "," : "", value->choices[i]);
+	refuse(path, at, err, words.data);
+	buf_done(&words);
+	return -(int)err->code;
+}
+
+static int read_value(struct config *config, const char *path, const struct value *value,
+	const struct node *at, struct err *err)
+{
+	void *where = (char *)config + value->offset;
+
+	switch (value->type) {
+	case VALUE_NUMBER:
+		return read_number(where, path, value, at, err);
+	case VALUE_BOOL:
+		return read_bool(where, path, value, at, err);
+	case VALUE_CHOICE:
+		return read_choice(where, path, value, at, err);
+	}
+	return 0;
+}
+
+static const struct value *value_find(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		if (streq(values[i].path, path))
+			return &values[i];
+	}
+	return NULL;
+}
+
+static bool is_group(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		if (starts_with(values[i].path, name) && values[i].path[len] == '.')
+			return true;
+	}
+	return false;
+}
+
+static int no_such_field(const char *path, const char *name, const struct node *at, struct err *err)
+{
+	char words[200];
+
+	snprintf(words, sizeof(words), "spec.%.100s: no such field", name);
+	return refuse(path, at, err, words);
+}
+
+static int read_group(struct config *config, const char *path, const struct node *group,
+	struct err *err)
+{
+	int ret = 0;
+
+	if (group->kind != NODE_MAP)
+		return refuse(path, group, err, "expected fields");
+	for (size_t i = 0; i < group->n_children && ret == 0; i++) {
+		const struct node *field = group->children[i];
+		autofree char *name = xasprintf("%s.%s", group->key, field->key);
+		const struct value *value = value_find(name);
+
+		ret = value ? read_value(config, path, value, field, err)
+			    : no_such_field(path, name, field, err);
+	}
+	return ret;
+}
+
+static int read_field(struct config *config, const char *path, const struct node *field,
+	struct err *err)
+{
+	const struct setting *setting = setting_find(field->key);
+	const struct root_list *roots = roots_find(field->key);
+	const struct value *value = value_find(field->key);
+	char words[200];
+
+	if (roots)
+		return read_roots(roots_at(config, roots), path, field, err);
+	if (value)
+		return read_value(config, path, value, field, err);
+	if (is_group(field->key))
+		return read_group(config, path, field, err);
+	if (!setting)
+		return no_such_field(path, field->key, field, err);
+	snprintf(words, sizeof(words), "spec.%.100s: expected text", field->key);
+	if (field->kind != NODE_STRING)
+		return refuse(path, field, err, words);
+	replace_str(setting_at(config, setting), field->text);
+	return 0;
+}
+
+/* A misspelt `spec` would otherwise be a file that says nothing. */
+static int check_document(const char *path, const struct node *root, struct err *err)
+{
+	static const char *const known[] = { "apiVersion", "kind", "metadata", "spec" };
+	char words[200];
+
+	for (size_t i = 0; i < root->n_children; i++) {
+		const struct node *field = root->children[i];
+		size_t k = 0;
+
+		while (k < ARRAY_SIZE(known) && !streq(known[k], field->key))
+			k++;
+		if (k == ARRAY_SIZE(known)) {
+			snprintf(words, sizeof(words), "%.100s: no such field", field->key);
+			return refuse(path, field, err, words);
+		}
+		if (streq(field->key, "spec") && field->kind != NODE_MAP)
+			return refuse(path, field, err, "spec: expected fields");
+	}
+	return 0;
+}
+
+static int read_document(struct config *config, const char *path, const struct node *root,
+	struct err *err)
+{
+	const struct node *spec = node_get(root, "spec");
+	int ret;
+
+	if (!streq(node_text(root, "kind"), "AgentConfiguration") ||
+		!streq(node_text(root, "apiVersion"), "vmagent.io/v1"))
+		return refuse(path, root, err,
+			"expected apiVersion vmagent.io/v1 and kind AgentConfiguration");
+	ret = check_document(path, root, err);
+	for (size_t i = 0; spec && i < spec->n_children && ret == 0; i++)
+		ret = read_field(config, path, spec->children[i], err);
+	return ret;
+}
+
+static char *read_text(const char *path, size_t *ret_len, struct err *err)
+{
+	char *text = xcalloc(1, NODE_TEXT_MAX + 1);
+	FILE *file = fopen(path, "re");
+
+	if (!file) {
+		err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s: %s", path,
+			strerror(errno));
+		free(text);
+		return NULL;
+	}
+	*ret_len = fread(text, 1, NODE_TEXT_MAX + 1, file);
+	fclose(file);
+	return text;
+}
+
+int config_read_file(struct config *config, const char *path, struct err *err)
+{
+	struct documents docs = { 0 };
+	struct err why;
+	size_t len = 0;
+	autofree char *text = read_text(path, &len, err);
+	struct place at = { 0 };
+	int ret = 0;
+
+	if (!text)
+		return -(int)err->code;
+	if (nodes_parse(text, len, &docs, &at, &why) < 0)
+		return err_set(err, ERR_INVALID, "%s:%d:%d: %s", path, at.line, at.column, why.msg);
+	for (size_t i = 0; i < docs.n && ret == 0; i++)
+		ret = read_document(config, path, docs.roots[i], err);
+	documents_done(&docs);
+	return ret;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the two sources of the configuration share: config.c has the tables of settings and reads the
+ * command line, config_file.c reads the file.
+ */
+#ifndef VMAGENT_DAEMON_CONFIG_PRIVATE_H
+#define VMAGENT_DAEMON_CONFIG_PRIVATE_H
+
+#include "daemon/config.h"
+
+struct setting {
+	const char *name;  /* spec.NAME in the file, --NAME on the command line */
+	const char *value; /* default */
+	size_t offset;
+};
+
+/* Where manifests may point at files; a missing list is <state>/FOLDER. */
+struct root_list {
+	const char *name; /* spec.NAME */
+	const char *folder;
+	size_t offset;
+};
+
+/* Of spec.NAME, or NULL. */
+const struct setting *setting_find(const char *name);
+const struct root_list *roots_find(const char *name);
+
+char **setting_at(struct config *config, const struct setting *setting);
+char **roots_at(struct config *config, const struct root_list *list); /* NULL-terminated */
+void roots_done(char **roots);
+
+/* Reads the file into *config. Errors: ERR_NOT_FOUND; ERR_IO; ERR_INVALID with path:line:column. */
+int config_read_file(struct config *config, const char *path, struct err *err);
+
+#endif
