@@ -91,6 +91,7 @@ struct domain_info { /* one domain as libvirt shows it */
 	enum domain_reason reason;
 	bool active;
 	char *console; /* owned or NULL: path of the serial console's pty or socket */
+	bool agent;    /* a guest agent has opened its channel */
 };
 
 struct op_result {
@@ -111,6 +112,7 @@ void op_result_done(struct op_result *result);
 	X(SHUTDOWN, "shutdown") /* detail: guest says whether the guest did it */ \
 	X(STOPPED, "stopped")   /* detail: reason */                              \
 	X(PANICKED, "panicked")                                                   \
+	X(AGENT, "agent") /* the guest agent has come, gone or come anew */       \
 	X(UNDEFINED, "undefined")
 
 enum domain_event_kind {

@@ -258,6 +258,7 @@ struct vmi {
 	enum pause pause; /* durable: a user's pause outlives agent and libvirt (§14 no. 11) */
 	bool paused;      /* as last seen, for whoever asks while libvirt cannot be asked */
 	enum domain_reason paused_by;
+	bool agent;            /* the guest agent is connected, as last seen */
 	enum act act;          /* waits until its op can leave */
 	msec signal_first;     /* boot time of the first shutdown signal; 0: none */
 	msec signal_last;      /* of the last one, or of the last kill */
@@ -275,6 +276,7 @@ struct domain {
 	enum domain_reason reason;
 	bool active;          /* libvirt says that a QEMU lives (true for Crashed/preserve too) */
 	char owner[UID_SIZE]; /* VMI UID in its metadata; "" none */
+	bool agent;           /* a guest agent has opened its channel */
 	unsigned agreed;      /* equal reads in a row since the connection came up */
 	uint64_t facts;       /* counts every event and op result folded; dates a read */
 	bool look_again;      /* an event or result asks for a read */

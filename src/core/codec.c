@@ -77,6 +77,7 @@ static const struct field vmi_fields[] = {
 	F(ENUM,     vmi, "pause",         pause),
 	F(BOOL,     vmi, "paused",        paused),
 	F(ENUM,     vmi, "pausedBy",      paused_by),
+	F(BOOL,     vmi, "agent",         agent),
 	F(ENUM,     vmi, "act",           act),
 	F(DEADLINE, vmi, "signalFirst",   signal_first),
 	F(DEADLINE, vmi, "signalLast",    signal_last),

@@ -14,8 +14,13 @@
 #define DOMAIN_CONSOLE_FILE     "serial0"
 #define DOMAIN_CONSOLE_LOG_FILE "serial0.log"
 
+/* The guest agent's virtio channel, and its socket in the run's folder. */
+#define DOMAIN_AGENT_CHANNEL "org.qemu.guest_agent.0"
+#define DOMAIN_AGENT_FILE    "agent0"
+
 /* How long the path of a run's folder may be, so that the socket's fits a sockaddr_un (107 characters). */
 #define DOMAIN_DIRECTORY_MAX (107 - sizeof(DOMAIN_CONSOLE_FILE))
+_Static_assert(sizeof(DOMAIN_AGENT_FILE) <= sizeof(DOMAIN_CONSOLE_FILE), "it fits there as well");
 
 struct domain_context { /* borrowed strings */
 	const char *ns, *name;

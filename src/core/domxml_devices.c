@@ -199,6 +199,22 @@ static void serial_console(xmlTextWriterPtr w, const char *directory)
 	xml_close(w);
 }
 
+/*
+ * Always there, so that an agent which is installed later is heard (KubeVirt does so too). Its socket lies
+ * beside the console's: libvirt would make its path longer by the domain's name and id, too long for an
+ * embedded libvirt's root of more than 25 characters.
+ */
+static void guest_agent(xmlTextWriterPtr w, const char *directory)
+{
+	autofree char *path = xasprintf("%s/" DOMAIN_AGENT_FILE, directory);
+
+	xml_open(w, "channel");
+	xml_attr(w, "type", "unix");
+	xml_empty(w, "source", "mode", "bind", "path", path, NULL);
+	xml_empty(w, "target", "type", "virtio", "name", DOMAIN_AGENT_CHANNEL, NULL);
+	xml_close(w);
+}
+
 /* libvirt before 9.1 knows no PCI device for it: there the ISA one stands in, for guests are told
  * the same. */
 static enum panic_model panic_model(const struct domain_context *context, enum panic_model model)
@@ -257,6 +273,7 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 		interface(w, &spec->interfaces[i], context);
 	if (spec->serial_console)
 		serial_console(w, context->directory);
+	guest_agent(w, context->directory);
 	no_video(w);
 	balloon(w);
 	if (spec->rng)

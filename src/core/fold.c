@@ -66,6 +66,16 @@ static void take_pause(struct machine *m)
 	m->vmi_changed = true;
 }
 
+/* Likewise: an agent that is not seen in a run's own domain is none. */
+static void take_agent(struct machine *m, const struct domain_info *info)
+{
+	m->dom.agent = info && info->agent && machine_owns_domain(m);
+	if (!m->vmi || m->vmi->agent == m->dom.agent)
+		return;
+	m->vmi->agent = m->dom.agent;
+	m->vmi_changed = true;
+}
+
 static void take_seen(struct machine *m, const struct domain_info *info)
 {
 	struct domain *dom = &m->dom;
@@ -75,6 +85,7 @@ static void take_seen(struct machine *m, const struct domain_info *info)
 	dom->active = info && info->active;
 	copy_str(dom->owner, UID_SIZE, info ? info->owner : "");
 	take_pause(m);
+	take_agent(m, info);
 	if (!info || !info->console || !machine_owns_domain(m) ||
 		streq(m->vmi->console, info->console))
 		return;

@@ -222,6 +222,13 @@ bool vmi_is_paused(const struct vmi *vmi, const struct domain *dom)
 	return dom->state == DOMAIN_PAUSED && streq(dom->owner, vmi->meta.uid);
 }
 
+bool vmi_has_agent(const struct vmi *vmi, const struct domain *dom)
+{
+	if (!dom || phase_is_final(vmi->phase))
+		return false;
+	return dom->state == DOMAIN_UNKNOWN ? vmi->agent : dom->agent;
+}
+
 /* libvirt may have forgotten why. */
 static enum domain_reason pause_cause(const struct vmi *vmi, const struct domain *dom)
 {
@@ -255,6 +262,8 @@ void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct cond
 		add(ret, "Paused", true, pause_reason(pause_cause(vmi, dom)),
 			xasprintf("the domain is paused, reason '%s'",
 				domain_reason_name(pause_cause(vmi, dom))));
+	if (vmi_has_agent(vmi, dom))
+		add(ret, "AgentConnected", true, NULL, NULL);
 }
 
 void vm_conditions(const struct vm *vm, const struct vmi *vmi, const struct domain *dom,

@@ -46,9 +46,12 @@ void conditions_done(struct conditions *c);
 /* What condition Paused says; while libvirt cannot be asked, what was seen last. */
 bool vmi_is_paused(const struct vmi *vmi, const struct domain *dom);
 
+/* Whether the guest agent is connected; while libvirt cannot be asked, what was seen last. */
+bool vmi_has_agent(const struct vmi *vmi, const struct domain *dom);
+
 /*
  * VMI: Ready (GuestNotRunning …), Synchronized=False with sync_error, Paused with
- * PausedByUser/PausedIOError/Paused<Reason>, LiveMigratable is left to its issue.
+ * PausedByUser/PausedIOError/Paused<Reason>, AgentConnected; LiveMigratable is left to its issue.
  * dom is what is known now.
  */
 void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct conditions *ret);

@@ -102,6 +102,19 @@ static int on_lifecycle(virConnectPtr conn, virDomainPtr dom, int event, int det
 	return 0;
 }
 
+/* Which way it went is read afterwards; that there was a change cannot be. */
+static int on_agent(virConnectPtr conn, virDomainPtr dom, int state, int reason, void *opaque)
+{
+	struct note *note = note_of(dom);
+
+	(void)conn;
+	(void)state;
+	(void)reason;
+	note->event.kind = DOMAIN_EVENT_AGENT;
+	put(opaque, note);
+	return 0;
+}
+
 static const char *close_reason(int reason)
 {
 	switch (reason) {
@@ -132,22 +145,30 @@ static void on_close(virConnectPtr conn, int reason, void *opaque)
 /* An I/O error needs no callback of its own yet: the disks' error policy makes it suspend the domain. */
 int virt_events_register(struct virt_events *events, struct virt_conns *conns, struct err *err)
 {
-	int id = virConnectDomainEventRegisterAny(conns->conn[WORKERS_URGENT], NULL,
-		VIR_DOMAIN_EVENT_ID_LIFECYCLE, VIR_DOMAIN_EVENT_CALLBACK(on_lifecycle), events,
-		NULL);
+	const struct {
+		int event;
+		virConnectDomainEventGenericCallback on;
+	} wanted[VIRT_CALLBACKS] = {
+		{ VIR_DOMAIN_EVENT_ID_LIFECYCLE, VIR_DOMAIN_EVENT_CALLBACK(on_lifecycle) },
+		{ VIR_DOMAIN_EVENT_ID_AGENT_LIFECYCLE, VIR_DOMAIN_EVENT_CALLBACK(on_agent) },
+	};
 
-	if (id < 0)
-		return virt_error(err, "register for events");
-	conns->lifecycle = id;
-	conns->registered = true;
+	for (size_t i = 0; i < VIRT_CALLBACKS; i++) {
+		int id = virConnectDomainEventRegisterAny(conns->conn[WORKERS_URGENT], NULL,
+			wanted[i].event, wanted[i].on, events, NULL);
+
+		if (id < 0)
+			return virt_error(err, "register for events");
+		conns->callbacks[conns->n_callbacks++] = id;
+	}
 	return 0;
 }
 
 void virt_events_unregister(struct virt_conns *conns)
 {
-	if (conns->registered)
-		virConnectDomainEventDeregisterAny(conns->conn[WORKERS_URGENT], conns->lifecycle);
-	conns->registered = false;
+	while (conns->n_callbacks)
+		virConnectDomainEventDeregisterAny(conns->conn[WORKERS_URGENT],
+			conns->callbacks[--conns->n_callbacks]);
 }
 
 /* A driver within this process has no connection that could be lost, and refuses: so be it. */

@@ -47,10 +47,12 @@ void virt_events_stop(struct virt_events *events);
 /* Loop: everything that came, in order; owned by the caller. *ret_overflow: some were lost. */
 struct note *virt_events_take(struct virt_events *events, bool *ret_overflow);
 
+#define VIRT_CALLBACKS 2 /* of domains' lifecycle, and of their guest agents' */
+
 struct virt_conns {
 	virConnectPtr conn[WORKERS_MAX]; /* owned; NULL: not open */
-	bool registered;                 /* for events, on the urgent one */
-	int lifecycle;                   /* libvirt's id of that callback */
+	int callbacks[VIRT_CALLBACKS];   /* libvirt's ids, on the urgent one … */
+	size_t n_callbacks;              /* … of so many of them */
 };
 
 /* Worker: registers for domain events. They keep the connection alive until they are given back. */

@@ -3,6 +3,7 @@
  * Domain XML and the host's files: see the header. The tree that is read here is either ours or
  * libvirt's, and a domain's document is small (some 10 KB).
  */
+#include "core/domxml.h"
 #include "core/image_format.h"
 #include "io/virt_xml.h"
 
@@ -50,14 +51,26 @@ static char *attr(xmlNodePtr node, const char *name)
 	return copy;
 }
 
-char *virt_xml_console(const char *xml)
+/* Of a channel that is the guest agent's: whether its other end is open. */
+static bool is_agent_connected(xmlNodePtr channel)
+{
+	xmlNodePtr target = child(channel, "target");
+	autofree char *name = attr(target, "name"), *state = attr(target, "state");
+
+	return streq(name, DOMAIN_AGENT_CHANNEL) && streq(state, "connected");
+}
+
+void virt_xml_live(const char *xml, char **ret_console, bool *ret_agent)
 {
 	xmlDocPtr doc = parse(xml);
 	xmlNodePtr devices = child(doc ? xmlDocGetRootElement(doc) : NULL, "devices");
-	char *path = attr(child(child(devices, "serial"), "source"), "path");
+	xmlNodePtr channel = child(devices, "channel");
 
+	*ret_console = attr(child(child(devices, "serial"), "source"), "path");
+	*ret_agent = false;
+	for (; channel; channel = find(channel->next, "channel"))
+		*ret_agent |= is_agent_connected(channel);
 	xmlFreeDoc(doc);
-	return path;
 }
 
 static bool is_dac(xmlNodePtr secmodel)

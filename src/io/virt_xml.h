@@ -8,8 +8,9 @@
 
 #include <vmagent/err.h>
 
-/* Path of the first serial port's pty or socket in a domain's XML; owned, NULL if it has none. */
-char *virt_xml_console(const char *xml);
+/* Of an active domain's XML: the path of the first serial port's pty or socket (owned by the caller, NULL if it has
+ * none), and whether a guest agent has opened its channel. */
+void virt_xml_live(const char *xml, char **ret_console, bool *ret_agent);
 
 /* The user that QEMU runs as, from the capabilities; false where libvirt does not switch users. */
 bool virt_xml_qemu_uid(const char *capabilities, unsigned *ret_uid);

@@ -136,24 +136,44 @@ START_TEST(block_device)
 }
 END_TEST
 
+#define CHANNEL(name, state)                                                                      \
+	"<channel type='unix'><source mode='bind' path='/a/b'/><target type='virtio' name='" name \
+	"' " state "/></channel>"
+
 START_TEST(console)
 {
+	bool connected = true;
+	char *none = (char *)"";
+
 	/* clang-format off */
-	static const struct { const char *devices, *path; } cases[] = {
-		{ "<serial type='pty'><source path='/dev/pts/3'/></serial>", "/dev/pts/3" },
+	static const struct { const char *devices, *path; bool agent; } cases[] = {
+		{ "<serial type='pty'><source path='/dev/pts/3'/></serial>", "/dev/pts/3", 0 },
 		{ "<serial type='unix'><source mode='bind' path='/a/s'/></serial>"
-		  "<serial type='unix'><source mode='bind' path='/a/t'/></serial>", "/a/s" },
-		{ "<serial type='null'/>", NULL },
-		{ "<channel type='unix'><source path='/a/b'/></channel>", NULL },
+		  "<serial type='unix'><source mode='bind' path='/a/t'/></serial>", "/a/s", 0 },
+		{ "<serial type='null'/>", NULL, 0 },
+		{ "<channel type='unix'><source path='/a/b'/></channel>", NULL, 0 },
+		{ CHANNEL("org.qemu.guest_agent.0", "state='connected'"), NULL, 1 },
+		{ CHANNEL("org.qemu.guest_agent.0", "state='disconnected'"), NULL, 0 },
+		{ CHANNEL("org.qemu.guest_agent.0", ""), NULL, 0 },
+		{ CHANNEL("com.redhat.spice.0", "state='connected'"), NULL, 0 },
+		{ CHANNEL("com.redhat.spice.0", "state='connected'")
+		  CHANNEL("org.qemu.guest_agent.0", "state='connected'"), NULL, 1 },
+		{ CHANNEL("org.qemu.guest_agent.0", "state='connected'")
+		  CHANNEL("com.redhat.spice.0", "state='disconnected'"), NULL, 1 },
 	};
 	/* clang-format on */
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		autofree char *xml = domain_of(cases[i].devices);
-		autofree char *path = virt_xml_console(xml);
+		autofree char *path = NULL;
+		bool agent = !cases[i].agent;
 
+		virt_xml_live(xml, &path, &agent);
 		ck_assert(streq(path, cases[i].path));
+		ck_assert_msg(agent == cases[i].agent, "%s", xml);
 	}
-	ck_assert_ptr_null(virt_xml_console("<domain"));
+	virt_xml_live("<domain", &none, &connected);
+	ck_assert_ptr_null(none);
+	ck_assert(!connected);
 }
 END_TEST
 

@@ -22,7 +22,10 @@ void do_store(struct command *c)
 
 void do_guest(struct command *c)
 {
-	if (!host_guest_act(c->w, c->words[0], c->words[1]))
+	bool agent = streq(c->words[1], "agent") && c->n > 2;
+
+	if (agent ? !host_guest_agent(c->w, c->words[0], c->words[2])
+		  : !host_guest_act(c->w, c->words[0], c->words[1]))
 		world_fail(c->w, "guests cannot %s", c->words[1]);
 }
 

@@ -64,7 +64,7 @@ struct fake_guest *fake_guest(struct world *w, const char *name)
 
 /* ---- what the ops do ---------------------------------------------------------------------------- */
 
-static void add_info(struct op_result *result, const struct fake_domain *dom)
+static void add_info(struct world *w, struct op_result *result, const struct fake_domain *dom)
 {
 	struct domain_info *info;
 
@@ -73,7 +73,8 @@ static void add_info(struct op_result *result, const struct fake_domain *dom)
 	*info = (struct domain_info){ .name = xstrdup(dom->name),
 		.state = dom->state,
 		.reason = dom->reason,
-		.active = dom->active };
+		.active = dom->active,
+		.agent = dom->active && fake_guest(w, dom->name)->agent != FAKE_AGENT_OFF };
 	copy_str(info->uuid, UID_SIZE, dom->uuid);
 	copy_str(info->owner, UID_SIZE, dom->owner);
 }
@@ -95,7 +96,7 @@ static void do_list(struct world *w, const struct op *op, struct op_result *resu
 	(void)op;
 	for (size_t i = 0; i < DOMAINS_MAX; i++) {
 		if (w->fake.domains[i].exists)
-			add_info(result, &w->fake.domains[i]);
+			add_info(w, result, &w->fake.domains[i]);
 	}
 }
 
@@ -104,7 +105,7 @@ static void do_read(struct world *w, const struct op *op, struct op_result *resu
 	const struct fake_domain *dom = fake_find_uuid(w, op->uuid);
 
 	if (dom)
-		add_info(result, dom);
+		add_info(w, result, dom);
 }
 
 static void do_start(struct world *w, const struct op *op, struct op_result *result)
@@ -132,7 +133,7 @@ static void do_start(struct world *w, const struct op *op, struct op_result *res
 		if (op->paused)
 			domain_pause(w, dom, true);
 	}
-	add_info(result, dom);
+	add_info(w, result, dom);
 }
 
 static void do_shutdown(struct world *w, const struct op *op, struct op_result *result)

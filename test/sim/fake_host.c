@@ -220,6 +220,24 @@ bool host_guest_act(struct world *w, const char *name, const char *act)
 	return false;
 }
 
+/* Each time an agent of its own: one that was there before goes. */
+bool host_guest_agent(struct world *w, const char *name, const char *word)
+{
+	static const char *const words[] = { FAKE_AGENTS(ENUM_TEXT_) };
+	autofree char *domain = xasprintf("default_%s", name);
+	struct fake_domain *dom = fake_find(w, domain);
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (!streq(words[i], word))
+			continue;
+		fake_guest(w, domain)->agent = (enum fake_agent)i;
+		if (dom && dom->active)
+			emit(w, dom, DOMAIN_EVENT_AGENT);
+		return true;
+	}
+	return false;
+}
+
 /* ---- libvirtd ------------------------------------------------------------------------------------- */
 
 static void link_lost(struct world *w, struct pending *p)

@@ -139,11 +139,31 @@ static bool uid_holds(const struct question *q, const char *want)
 	return streq(want, "same") ? same : !same;
 }
 
+/* The status of a condition ("AgentConnected"), or NULL when it is not there. */
+static const char *condition_status(const cJSON *root, const char *type)
+{
+	const cJSON *item, *status = cJSON_GetObjectItemCaseSensitive(root, "status");
+
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(status, "conditions"))
+	{
+		if (streq(look_text(item, "type"), type))
+			return look_text(item, "status");
+	}
+	return NULL;
+}
+
+/* Conditions are told from fields by their capital. */
+static const char *key_text(const cJSON *root, const char *key)
+{
+	return *key >= 'A' && *key <= 'Z' ? condition_status(root, key)
+					  : look_text(root, path_of(key));
+}
+
 static bool field_holds(const struct question *q, const char *word, struct buf *why)
 {
 	const char *sign = strchr(word, '=');
 	autofree char *key = xstrndup(word, sign ? (size_t)(sign - word) : strlen(word));
-	const char *want = sign ? sign + 1 : NULL, *is = look_text(q->root, path_of(key));
+	const char *want = sign ? sign + 1 : NULL, *is = key_text(q->root, key);
 	bool holds;
 
 	if (streq(key, "uid"))

@@ -88,9 +88,19 @@ struct fake_domain {
 	uint64_t boot;      /* counts the QEMUs */
 };
 
+/* X(constant, word): of a guest while it runs. A hung one answers nothing; a deaf one does as if it shut down. */
+#define FAKE_AGENTS(X) X(OFF, "off") X(ON, "on") X(HUNG, "hung") X(DEAF, "deaf")
+enum fake_agent {
+#define X(c, t) FAKE_AGENT_##c,
+	FAKE_AGENTS(X)
+#undef X
+		FAKE_AGENT_MAX
+};
+
 struct fake_guest { /* of a domain's name, over all its domains */
 	char name[128];
 	bool deaf;
+	enum fake_agent agent;
 	unsigned boots, signals, kills, suspends, resumes, reboots, resets;
 	msec first_signal, killed_at;
 };
@@ -244,6 +254,7 @@ void host_libvirt_down(struct world *w);
 void host_libvirt_up(struct world *w);
 void host_reboot(struct world *w);
 bool host_guest_act(struct world *w, const char *name, const char *act);
+bool host_guest_agent(struct world *w, const char *name, const char *word);
 
 /* client.c */
 void client_submit(struct world *w);

@@ -66,6 +66,7 @@ static struct vmi *vmi_full(void)
 	vmi->hopeless = true;
 	vmi->pause = PAUSE_HELD;
 	vmi->paused = true;
+	vmi->agent = true;
 	vmi->paused_by = REASON_USER;
 	vmi->act = ACT_RESET;
 	vmi->signal_first = 10;
@@ -153,6 +154,7 @@ START_TEST(test_vmi_round_trip)
 	ck_assert_int_eq(vmi->tries, 9);
 	ck_assert_int_eq(vmi->pause, PAUSE_HELD);
 	ck_assert(vmi->paused);
+	ck_assert(vmi->agent);
 	ck_assert_int_eq(vmi->paused_by, REASON_USER);
 	ck_assert_int_eq(vmi->act, ACT_RESET);
 	ck_assert_int_eq(vmi->signal_first, 10);

@@ -339,6 +339,26 @@ START_TEST(paused_by_reason)
 }
 END_TEST
 
+/* Only ever True, and removed otherwise (§1.3); while libvirt cannot be asked, what was seen last holds. */
+START_TEST(agent_connected)
+{
+	struct world w;
+
+	world_init(&w, STRATEGY_ALWAYS, "Running");
+	w.dom.state = DOMAIN_RUNNING;
+	w.vmi.agent = true;
+	expect_vmi(&w, "Ready=True");
+	w.dom.agent = true;
+	expect_vmi(&w, "Ready=True AgentConnected=True");
+	expect_vm(&w, "Ready=True AgentConnected=True");
+	w.dom.state = DOMAIN_UNKNOWN;
+	w.dom.agent = false;
+	expect_vmi(&w, "Ready=True AgentConnected=True");
+	w.vmi.phase = PHASE_SUCCEEDED;
+	expect_vmi(&w, "Ready=False/GuestNotRunning");
+}
+END_TEST
+
 /* While libvirt cannot be asked, what was seen last holds; what it forgot, a user's own pause tells. */
 START_TEST(paused_as_last_seen)
 {
@@ -460,6 +480,7 @@ Suite *test_status_suite(void)
 	tcase_add_test(conditions, ready_ends_with_the_delete);
 	tcase_add_loop_test(conditions, paused_by_reason, 0, DOMAIN_REASON_MAX);
 	tcase_add_test(conditions, paused_as_last_seen);
+	tcase_add_test(conditions, agent_connected);
 	tcase_add_test(conditions, paused_only_while_paused);
 	tcase_add_test(conditions, synchronized_is_only_ever_false);
 	tcase_add_test(conditions, without_a_vmi_nothing_stale_stays);
