@@ -113,7 +113,8 @@ void op_result_done(struct op_result *result);
 	X(STOPPED, "stopped")   /* detail: reason */                              \
 	X(PANICKED, "panicked")                                                   \
 	X(AGENT, "agent") /* the guest agent has come, gone or come anew */       \
-	X(UNDEFINED, "undefined")
+	X(UNDEFINED, "undefined")                                                 \
+	X(IO_ERROR, "io-error") /* a disk's error paused the guest: disk and reason */
 
 enum domain_event_kind {
 #define X(c, t) DOMAIN_EVENT_##c,
@@ -123,12 +124,16 @@ enum domain_event_kind {
 };
 const char *domain_event_kind_name(enum domain_event_kind kind);
 
+#define IO_REASON_SIZE 16
+
 struct domain_event {
 	enum domain_event_kind kind;
 	char uuid[UID_SIZE];
 	char name[NAME_MAX_LEN + LABEL_MAX_LEN + 2];
-	bool guest;                /* SHUTDOWN */
-	enum domain_reason reason; /* STOPPED */
+	bool guest;                     /* SHUTDOWN */
+	enum domain_reason reason;      /* STOPPED */
+	char disk[LABEL_MAX_LEN + 1];   /* IO_ERROR: the volume's name */
+	char io_reason[IO_REASON_SIZE]; /* IO_ERROR: "enospc", or "" for any other error */
 };
 
 /* Where everything from the hypervisor arrives; called on the loop's thread only, never from

@@ -241,6 +241,15 @@ struct end_evidence {
 	enum domain_reason stopped; /* detail of the STOPPED event; UNKNOWN: none seen */
 };
 
+/* Resuming a guest that an I/O error paused (§8.1), and what is known of the errors; durable. */
+struct io_retry {
+	char *errors; /* owned or NULL: which disks failed, and why (core/ioretry.h) */
+	msec last;    /* boot time of the last resume; 0: none, or it is long ago */
+	msec next;    /* … before which there is no other, once that one has failed */
+	msec wait;    /* the pause between them */
+	bool failed;  /* the last resume did not help */
+};
+
 struct vmi {
 	struct object_meta meta;
 	char owner[UID_SIZE]; /* UID of the VM; "" for a bare VMI */
@@ -258,7 +267,8 @@ struct vmi {
 	enum pause pause; /* durable: a user's pause outlives agent and libvirt (§14 no. 11) */
 	bool paused;      /* as last seen, for whoever asks while libvirt cannot be asked */
 	enum domain_reason paused_by;
-	bool agent;            /* the guest agent is connected, as last seen */
+	bool agent; /* the guest agent is connected, as last seen */
+	struct io_retry io;
 	enum act act;          /* waits until its op can leave */
 	msec signal_first;     /* boot time of the first shutdown signal; 0: none */
 	msec signal_last;      /* of the last one, or of the last kill */

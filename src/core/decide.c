@@ -82,6 +82,8 @@ static rule_fn *const rules[] = {
 	rule_start,
 	rule_act,
 	rule_pause,
+	rule_io_error,
+	rule_io_over,
 	rule_synchronized,
 	rule_clean,
 };

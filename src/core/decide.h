@@ -13,31 +13,34 @@
 #include "core/tuning.h"
 
 /* X(constant, name, op): model steps have op NONE; the others also send that op after the commit. */
-#define STEPS(X)                                                          \
-	X(NONE, "none", NONE)                                             \
-	X(SET_PHASE, "set-phase", NONE)                                   \
-	X(CREATE_VMI, "create-vmi", NONE)                                 \
-	X(DELETE_VMI, "delete-vmi", NONE)                                 \
-	X(RERUN_VMI, "rerun-vmi", NONE) /* delete it and queue a Start */ \
-	X(BECOME_ALWAYS, "become-always", NONE)                           \
-	X(POP_REQUEST, "pop-request", NONE)                               \
-	X(COUNT_FAILURE, "count-failure", NONE)                           \
-	X(CLEAR_FAILURE, "clear-failure", NONE)                           \
-	X(RECORD_STRATEGY, "record-strategy", NONE)                       \
-	X(UNPAUSED, "unpaused", NONE) /* the release is done */           \
-	X(CLEAR_ERROR, "clear-error", NONE)                               \
-	X(FORGET_VMI, "forget-vmi", NONE)                                 \
-	X(FORGET_VM, "forget-vm", NONE)                                   \
-	X(READ, "read", READ)                                             \
-	X(PREPARE, "prepare", PREPARE)                                    \
-	X(START, "start", START)                                          \
-	X(SUSPEND, "suspend", SUSPEND)                                    \
-	X(RESUME, "resume", RESUME)                                       \
-	X(REBOOT, "reboot", REBOOT)                                       \
-	X(RESET, "reset", RESET)                                          \
-	X(SIGNAL, "signal", SHUTDOWN)                                     \
-	X(KILL, "kill", DESTROY)                                          \
-	X(UNDEFINE, "undefine", UNDEFINE)                                 \
+#define STEPS(X)                                                            \
+	X(NONE, "none", NONE)                                               \
+	X(SET_PHASE, "set-phase", NONE)                                     \
+	X(CREATE_VMI, "create-vmi", NONE)                                   \
+	X(DELETE_VMI, "delete-vmi", NONE)                                   \
+	X(RERUN_VMI, "rerun-vmi", NONE) /* delete it and queue a Start */   \
+	X(BECOME_ALWAYS, "become-always", NONE)                             \
+	X(POP_REQUEST, "pop-request", NONE)                                 \
+	X(COUNT_FAILURE, "count-failure", NONE)                             \
+	X(CLEAR_FAILURE, "clear-failure", NONE)                             \
+	X(RECORD_STRATEGY, "record-strategy", NONE)                         \
+	X(UNPAUSED, "unpaused", NONE) /* the release is done */             \
+	X(CLEAR_ERROR, "clear-error", NONE)                                 \
+	X(IO_FAILED, "io-failed", NONE) /* a resume did not help */         \
+	X(IO_OVER, "io-over", NONE)     /* the guest has run for a while */ \
+	X(IO_RESUME, "io-resume", RESUME)                                   \
+	X(FORGET_VMI, "forget-vmi", NONE)                                   \
+	X(FORGET_VM, "forget-vm", NONE)                                     \
+	X(READ, "read", READ)                                               \
+	X(PREPARE, "prepare", PREPARE)                                      \
+	X(START, "start", START)                                            \
+	X(SUSPEND, "suspend", SUSPEND)                                      \
+	X(RESUME, "resume", RESUME)                                         \
+	X(REBOOT, "reboot", REBOOT)                                         \
+	X(RESET, "reset", RESET)                                            \
+	X(SIGNAL, "signal", SHUTDOWN)                                       \
+	X(KILL, "kill", DESTROY)                                            \
+	X(UNDEFINE, "undefine", UNDEFINE)                                   \
 	X(CLEAN, "clean", CLEAN)
 
 enum step {

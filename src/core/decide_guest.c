@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules on what a user wants of a run that lives: pause, unpause, reboot, reset.
+ * Rules on a run that lives: what a user wants of it (pause, unpause, reboot, reset), and I/O errors.
  */
 #include "core/decide_private.h"
 
+#include "core/ioretry.h"
 #include "core/phase.h"
 
 static bool is_at_hand(const struct view *v)
@@ -39,7 +40,7 @@ bool rule_pause(const struct view *v, struct plan *plan)
 	case PAUSE_HELD:
 		return runs && may_retry(v, plan) && plan_step(plan, STEP_SUSPEND);
 	case PAUSE_RELEASED:
-		if (v->state == DOMAIN_PAUSED)
+		if (v->state == DOMAIN_PAUSED && v->m->dom.reason != REASON_IOERROR)
 			return may_retry(v, plan) && plan_step(plan, STEP_RESUME);
 		return plan_step(plan, STEP_UNPAUSED);
 	case PAUSE_AS_IS:
@@ -47,6 +48,39 @@ bool rule_pause(const struct view *v, struct plan *plan)
 		break;
 	}
 	return false;
+}
+
+/*
+ * Paused by an I/O error: resumed by the schedule of §8.1, unless a user wants it paused. A user's
+ * unpause ends here, too: that step forgets the schedule, so that the next resume comes at once.
+ */
+bool rule_io_error(const struct view *v, struct plan *plan)
+{
+	msec now = v->host->now.boot, delay;
+
+	if (!is_at_hand(v) || v->vmi->pause != PAUSE_AS_IS || v->state != DOMAIN_PAUSED ||
+		v->m->dom.reason != REASON_IOERROR)
+		return false;
+	switch (io_retry_decide(&v->vmi->io, now, &delay)) {
+	case IO_RESUME:
+		return plan_step(plan, STEP_IO_RESUME);
+	case IO_FAILED:
+		return plan_step(plan, STEP_IO_FAILED);
+	case IO_WAIT:
+		break;
+	}
+	return wake_at(plan, now + delay + 1);
+}
+
+/* The guest runs: after a while what failed before is over. */
+bool rule_io_over(const struct view *v, struct plan *plan)
+{
+	msec at;
+
+	if (!is_at_hand(v) || v->state == DOMAIN_PAUSED || (!v->vmi->io.errors && !v->vmi->io.last))
+		return false;
+	return io_retry_is_over(&v->vmi->io, v->host->now.boot, &at) ? plan_step(plan, STEP_IO_OVER)
+								     : wake_at(plan, at);
 }
 
 /* Nothing is left to be done: what failed before is over (Synchronized, §1.3). */

@@ -51,6 +51,8 @@ bool rule_clean(const struct view *v, struct plan *plan);
 /* decide_guest.c */
 bool rule_act(const struct view *v, struct plan *plan);
 bool rule_pause(const struct view *v, struct plan *plan);
+bool rule_io_error(const struct view *v, struct plan *plan);
+bool rule_io_over(const struct view *v, struct plan *plan);
 bool rule_synchronized(const struct view *v, struct plan *plan);
 
 #endif

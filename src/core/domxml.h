@@ -8,6 +8,9 @@
 
 #include <vmagent/hypervisor.h>
 
+/* Devices are named by what the spec calls them, behind libvirt's own mark of aliases that users give. */
+#define ALIAS_PREFIX "ua-"
+
 #define DOMAIN_METADATA_URI "https://vmagent.io/domain/1"
 
 /* In the run's folder: the serial console's unix socket, on which QEMU listens, and its output. */
@@ -44,6 +47,9 @@ char *domain_xml(const struct vmi_spec *spec, const struct domain_context *conte
 /* What PREPARE has to do, in order; owned by the caller (op_done() frees it with the op). */
 void volume_works(const struct vmi_spec *spec, const char *directory, struct volume_work **ret_work,
 	size_t *ret_n);
+
+/* Where the file of the volume of that name lies; NULL if there is no such volume. Owned by the caller. */
+char *volume_path(const struct vmi_spec *spec, const char *name, const char *directory);
 
 /* The metadata element's VMI UID in a domain's XML or in the element itself; false if absent. Reads
  * with no network and no entity expansion. ret_epoch may be NULL. */

@@ -123,7 +123,7 @@ static void boot_order(xmlTextWriterPtr w, unsigned order)
 /* libvirt keeps an alias of ours through the domain's life, and events about the device name it. */
 static void alias(xmlTextWriterPtr w, const char *name)
 {
-	autofree char *text = xasprintf("ua-%s", name);
+	autofree char *text = xasprintf(ALIAS_PREFIX "%s", name);
 
 	xml_empty(w, "alias", "name", text, NULL);
 }

@@ -23,6 +23,13 @@ char *volume_target(const struct volume *volume, const char *directory)
 	return xasprintf("%s/%s.qcow2", directory, volume->name);
 }
 
+char *volume_path(const struct vmi_spec *spec, const char *name, const char *directory)
+{
+	const struct volume *volume = volume_of(spec, name);
+
+	return volume ? volume_target(volume, directory) : NULL;
+}
+
 char *kernel_boot_path(const struct kernel_boot *boot, const char *file)
 {
 	if (!boot->directory || !file)

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/ioretry.h"
 #include "core/phase.h"
 #include "core/steps.h"
 
@@ -34,6 +35,10 @@ void fold_event(struct machine *m, const struct domain_event *event)
 	look_again(m);
 	if (!vmi || phase_is_final(vmi->phase))
 		return;
+	if (event->kind == DOMAIN_EVENT_IO_ERROR) {
+		m->vmi_changed |= io_error_add(&vmi->io, event->disk, event->io_reason);
+		return;
+	}
 	if (event->kind == DOMAIN_EVENT_SHUTDOWN && event->guest)
 		vmi->end.guest_shutdown = true;
 	else if (event->kind == DOMAIN_EVENT_PANICKED)

@@ -62,6 +62,7 @@ void vmi_free(struct vmi *vmi)
 	free(vmi->reason);
 	free(vmi->sync_error);
 	free(vmi->console);
+	free(vmi->io.errors);
 	free(vmi);
 }
 

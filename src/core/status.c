@@ -7,6 +7,7 @@
  */
 #include "core/status.h"
 
+#include "core/ioretry.h"
 #include "core/phase.h"
 #include "core/strategy.h"
 
@@ -237,6 +238,15 @@ static enum domain_reason pause_cause(const struct vmi *vmi, const struct domain
 	return vmi->pause == PAUSE_HELD && by == REASON_UNKNOWN ? REASON_USER : by;
 }
 
+static char *pause_text(const struct vmi *vmi, enum domain_reason cause)
+{
+	autofree char *errors = io_error_text(&vmi->io);
+
+	if (cause == REASON_IOERROR)
+		return xasprintf("the domain is paused: %s", errors);
+	return xasprintf("the domain is paused, reason '%s'", domain_reason_name(cause));
+}
+
 static void add_ready(struct conditions *c, const struct vmi *vmi, const struct domain *dom)
 {
 	if (vmi->phase != PHASE_RUNNING)
@@ -260,8 +270,7 @@ void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct cond
 			xstrdup(vmi->sync_error));
 	if (vmi_is_paused(vmi, dom))
 		add(ret, "Paused", true, pause_reason(pause_cause(vmi, dom)),
-			xasprintf("the domain is paused, reason '%s'",
-				domain_reason_name(pause_cause(vmi, dom))));
+			pause_text(vmi, pause_cause(vmi, dom)));
 	if (vmi_has_agent(vmi, dom))
 		add(ret, "AgentConnected", true, NULL, NULL);
 }

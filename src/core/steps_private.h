@@ -27,6 +27,9 @@ void step_resume(struct step_call *c);
 void step_act(struct step_call *c);
 void step_unpaused(struct step_call *c);
 void step_clear_error(struct step_call *c);
+void step_io_failed(struct step_call *c);
+void step_io_over(struct step_call *c);
+void step_io_resume(struct step_call *c);
 void step_forget_vmi(struct step_call *c);
 
 /* steps_vm.c */

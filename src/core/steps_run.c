@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "core/ioretry.h"
 #include "core/phase.h"
 
 static const char *phase_event(enum phase phase)
@@ -130,8 +131,16 @@ void step_suspend(struct step_call *c)
 	happen(c->ret, KIND_VMI, NULL, "suspending the guest");
 }
 
+/* If disks failed meanwhile, this is the first try of their schedule. */
 void step_resume(struct step_call *c)
 {
+	struct io_retry *io = &c->m->vmi->io;
+
+	if (io->errors) {
+		io->failed = false;
+		io_retry_note(io, IO_RESUME, c->env->now.boot);
+		c->m->vmi_changed = true;
+	}
 	happen(c->ret, KIND_VMI, NULL, "resuming the guest");
 }
 
@@ -144,10 +153,44 @@ void step_act(struct step_call *c)
 		c->plan->step == STEP_RESET ? "resetting the guest" : "asking the guest to reboot");
 }
 
+/* Who asks for it does not wait for the schedule of I/O errors. */
 void step_unpaused(struct step_call *c)
 {
+	struct io_retry *io = &c->m->vmi->io;
+
 	c->m->vmi->pause = PAUSE_AS_IS;
 	c->m->vmi_changed = true;
+	if (machine_domain_state(c->m) != DOMAIN_PAUSED)
+		return;
+	io->last = 0;
+	io->failed = false;
+}
+
+/* ---- I/O errors ----------------------------------------------------------------------------- */
+
+void step_io_failed(struct step_call *c)
+{
+	io_retry_note(&c->m->vmi->io, IO_FAILED, c->env->now.boot);
+	c->m->vmi_changed = true;
+}
+
+void step_io_resume(struct step_call *c)
+{
+	struct io_retry *io = &c->m->vmi->io;
+	autofree char *why = io_error_text(io);
+
+	io_retry_note(io, IO_RESUME, c->env->now.boot);
+	c->m->vmi_changed = true;
+	happen(c->ret, KIND_VMI, NULL, "resuming the guest to see whether it is over: %s", why);
+}
+
+void step_io_over(struct step_call *c)
+{
+	autofree char *what = io_error_text(&c->m->vmi->io);
+
+	io_retry_clear(&c->m->vmi->io);
+	c->m->vmi_changed = true;
+	happen(c->ret, KIND_VMI, NULL, "the guest goes on, it is over: %s", what);
 }
 
 void step_clear_error(struct step_call *c)

@@ -135,6 +135,8 @@ void notes_done(struct agent *agent);
 
 /* ops.c: puts the op of a step in the outbox and books its lane. */
 void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct now now);
+char *agent_run_directory(const struct agent *agent,
+	const struct vmi *vmi); /* owned by the caller */
 void ops_plan_list(struct agent *agent, struct now now);
 void ops_send(struct agent *agent, struct now now);
 /* Takes op id off the books; false if it is not there. The caller frees ns and name. */

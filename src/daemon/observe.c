@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/domxml.h"
 #include "core/fold.h"
+#include "core/ioretry.h"
+#include "core/phase.h"
 #include "daemon/agent_private.h"
 
 void input_connection(struct agent *agent, const struct input *input, struct now now)
@@ -39,6 +42,21 @@ static void note_panic(struct agent *agent, struct machine *m)
 	agent_note(agent, &m->vmi->meta, &what);
 }
 
+/* Once for each disk and reason, for as long as the errors go on. */
+static void note_io_error(struct agent *agent, struct machine *m, const struct domain_event *event)
+{
+	struct happening what = { .warning = true };
+	autofree char *directory = agent_run_directory(agent, m->vmi);
+	autofree char *path = volume_path(&m->vmi->typed, event->disk, directory);
+	bool full = streq(event->io_reason, "enospc");
+
+	happen(&what, KIND_VMI, "IOerror", "%s disk '%s'%s%s%s%s",
+		full ? "no space left for" : "I/O error on", event->disk, path ? " ('" : "",
+		path ? path : "", path ? "')" : "", full ? ": make room on its file system" : "");
+	if (!io_error_is_known(&m->vmi->io, event->disk, event->io_reason))
+		agent_note(agent, &m->vmi->meta, &what);
+}
+
 void input_event(struct agent *agent, const struct input *input, struct now now)
 {
 	const struct domain_event *event = input->event;
@@ -49,6 +67,8 @@ void input_event(struct agent *agent, const struct input *input, struct now now)
 		return; /* not ours */
 	if (event->kind == DOMAIN_EVENT_PANICKED && !m->vmi->end.panicked)
 		note_panic(agent, m);
+	if (event->kind == DOMAIN_EVENT_IO_ERROR && !phase_is_final(m->vmi->phase))
+		note_io_error(agent, m, event);
 	fold_event(m, event);
 	agent_mark(agent, m);
 }

@@ -20,7 +20,7 @@ void *list_grow(void *list, size_t *n, size_t *cap, size_t size)
 	return list;
 }
 
-static char *run_directory(const struct agent *agent, const struct vmi *vmi)
+char *agent_run_directory(const struct agent *agent, const struct vmi *vmi)
 {
 	return xasprintf("%s/vmi/%s", agent->options->state_dir, vmi->meta.uid);
 }
@@ -47,7 +47,7 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 	op->ns = xstrdup(m->ns);
 	op->name = xstrdup(m->name);
 	op->domain = domain_name(m->ns, m->name);
-	op->directory = run_directory(agent, m->vmi);
+	op->directory = agent_run_directory(agent, m->vmi);
 	op->facts = m->dom.facts;
 	copy_str(op->vmi_uid, UID_SIZE, m->vmi->meta.uid);
 	copy_str(op->uuid, UID_SIZE, m->vmi->typed.uuid);

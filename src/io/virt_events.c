@@ -2,9 +2,12 @@
 /*
  * libvirt's event thread: it runs libvirt's own event loop, and its callbacks do nothing but put a
  * small struct into a queue and wake the loop. Details that cannot be read again later (who shut
- * down, why it stopped, panic) are kept; everything else means "look again" (semantics §3.1).
+ * down, why it stopped, panic, which disk failed) are kept; everything else means "look again" (semantics §3.1).
  */
 #include <signal.h>
+#include <string.h>
+
+#include "core/domxml.h"
 
 #include "io/virt_private.h"
 
@@ -115,6 +118,26 @@ static int on_agent(virConnectPtr conn, virDomainPtr dom, int state, int reason,
 	return 0;
 }
 
+/* The alias of a disk of ours is ALIAS_PREFIX and the volume's name. Other actions leave the guest running. */
+static void on_io_error(virConnectPtr conn, virDomainPtr dom, const char *path, const char *alias,
+	int action, const char *reason, void *opaque)
+{
+	struct note *note;
+
+	(void)conn;
+	(void)path;
+	if (action != VIR_DOMAIN_EVENT_IO_ERROR_PAUSE)
+		return;
+	note = note_of(dom);
+	note->event.kind = DOMAIN_EVENT_IO_ERROR;
+	if (starts_with(alias, ALIAS_PREFIX))
+		alias += strlen(ALIAS_PREFIX);
+	copy_str(note->event.disk, sizeof(note->event.disk), alias);
+	if (streq(reason, "enospc"))
+		copy_str(note->event.io_reason, sizeof(note->event.io_reason), reason);
+	put(opaque, note);
+}
+
 static const char *close_reason(int reason)
 {
 	switch (reason) {
@@ -142,7 +165,6 @@ static void on_close(virConnectPtr conn, int reason, void *opaque)
 	put(opaque, note);
 }
 
-/* An I/O error needs no callback of its own yet: the disks' error policy makes it suspend the domain. */
 int virt_events_register(struct virt_events *events, struct virt_conns *conns, struct err *err)
 {
 	const struct {
@@ -151,6 +173,7 @@ int virt_events_register(struct virt_events *events, struct virt_conns *conns, s
 	} wanted[VIRT_CALLBACKS] = {
 		{ VIR_DOMAIN_EVENT_ID_LIFECYCLE, VIR_DOMAIN_EVENT_CALLBACK(on_lifecycle) },
 		{ VIR_DOMAIN_EVENT_ID_AGENT_LIFECYCLE, VIR_DOMAIN_EVENT_CALLBACK(on_agent) },
+		{ VIR_DOMAIN_EVENT_ID_IO_ERROR_REASON, VIR_DOMAIN_EVENT_CALLBACK(on_io_error) },
 	};
 
 	for (size_t i = 0; i < VIRT_CALLBACKS; i++) {

@@ -47,7 +47,7 @@ void virt_events_stop(struct virt_events *events);
 /* Loop: everything that came, in order; owned by the caller. *ret_overflow: some were lost. */
 struct note *virt_events_take(struct virt_events *events, bool *ret_overflow);
 
-#define VIRT_CALLBACKS 2 /* of domains' lifecycle, and of their guest agents' */
+#define VIRT_CALLBACKS 3 /* of domains' lifecycle, of their guest agents', of I/O errors */
 
 struct virt_conns {
 	virConnectPtr conn[WORKERS_MAX]; /* owned; NULL: not open */

@@ -124,6 +124,8 @@ static void do_event(struct world *w)
 
 	event.kind = (enum domain_event_kind)(next(w) % DOMAIN_EVENT_MAX);
 	event.reason = (enum domain_reason)(next(w) % DOMAIN_REASON_MAX);
+	copy_str(event.disk, sizeof(event.disk), event.guest ? "data" : "root");
+	copy_str(event.io_reason, sizeof(event.io_reason), event.reason % 2 ? "enospc" : "");
 	snprintf(event.name, sizeof(event.name), "default_%s", name);
 	snprintf(event.uuid, sizeof(event.uuid), "%08d-0000-4000-8000-000000000000", name[0]);
 	agent_input(w->agent, &input, w->now);

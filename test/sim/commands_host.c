@@ -20,12 +20,15 @@ void do_store(struct command *c)
 	world_later(c->w, (msec)(atof(c->words[1]) * 1000), store_up);
 }
 
+/* guest NAME ioerror DISK REASON, or one of the acts */
 void do_guest(struct command *c)
 {
 	bool agent = streq(c->words[1], "agent") && c->n > 2;
 
-	if (agent ? !host_guest_agent(c->w, c->words[0], c->words[2])
-		  : !host_guest_act(c->w, c->words[0], c->words[1]))
+	if (streq(c->words[1], "ioerror") && c->n > 2)
+		host_guest_sick(c->w, c->words[0], c->words[2], c->n > 3 ? c->words[3] : "");
+	else if (agent ? !host_guest_agent(c->w, c->words[0], c->words[2])
+		       : !host_guest_act(c->w, c->words[0], c->words[1]))
 		world_fail(c->w, "guests cannot %s", c->words[1]);
 }
 

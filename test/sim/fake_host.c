@@ -14,6 +14,7 @@
 #define PANIC_TIME     1000 /* … that it has panicked */
 #define RECONNECT_TIME 250
 #define LOSS_TIME      1
+#define WRITE_TIME     20 /* until a resumed guest writes to the disk that fails */
 
 /* ---- domains ---------------------------------------------------------------------------------- */
 
@@ -29,6 +30,7 @@ void domain_boot(struct world *w, struct fake_domain *dom)
 	watch_boot(w, dom, dom->owner);
 	dom->active = true;
 	dom->going = false;
+	dom->sick[0] = '\0';
 	dom->boot++;
 	dom->state = DOMAIN_RUNNING;
 	dom->reason = REASON_UNKNOWN;
@@ -127,6 +129,29 @@ void domain_press_reboot(struct world *w, struct fake_domain *dom)
 		domain_later(w, dom, SHUTDOWN_TIME, guest_reboots);
 }
 
+/* The event comes also from a guest that is paused already, whose requests were under way. */
+static void disk_fails(struct world *w, struct fake_domain *dom)
+{
+	struct domain_event event = { .kind = DOMAIN_EVENT_IO_ERROR };
+
+	copy_str(event.disk, sizeof(event.disk), dom->sick);
+	copy_str(event.io_reason, sizeof(event.io_reason), dom->sick_reason);
+	fake_emit(w, dom, &event);
+	if (dom->state == DOMAIN_PAUSED)
+		return;
+	dom->state = DOMAIN_PAUSED;
+	dom->reason = REASON_IOERROR;
+	emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN);
+}
+
+static void guest_writes(struct world *w, struct pending *p)
+{
+	struct fake_domain *dom = domain_of(w, p);
+
+	if (dom && dom->state == DOMAIN_RUNNING && dom->sick[0])
+		disk_fails(w, dom);
+}
+
 void domain_pause(struct world *w, struct fake_domain *dom, bool paused)
 {
 	if (paused == (dom->state == DOMAIN_PAUSED))
@@ -134,6 +159,8 @@ void domain_pause(struct world *w, struct fake_domain *dom, bool paused)
 	dom->state = paused ? DOMAIN_PAUSED : DOMAIN_RUNNING;
 	dom->reason = paused ? REASON_USER : REASON_UNKNOWN;
 	emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN);
+	if (!paused && dom->sick[0])
+		domain_later(w, dom, WRITE_TIME, guest_writes);
 }
 
 /* ---- what guests and admins do ------------------------------------------------------------------ */
@@ -168,6 +195,12 @@ static void guest_pause(struct world *w, struct fake_domain *dom)
 	domain_pause(w, dom, true);
 }
 
+static void guest_heals(struct world *w, struct fake_domain *dom)
+{
+	(void)w;
+	dom->sick[0] = '\0';
+}
+
 static void guest_resume(struct world *w, struct fake_domain *dom)
 {
 	domain_pause(w, dom, false);
@@ -195,9 +228,25 @@ static const struct {
 	{ "reboot", guest_reboot },
 	{ "pause", guest_pause },
 	{ "resume", guest_resume },
+	{ "heals", guest_heals },
 	{ "destroy", virsh_destroy },
 	{ "vanish", virsh_vanish },
 };
+
+/* From now on each write to that disk fails, the first one at once. */
+void host_guest_sick(struct world *w, const char *name, const char *disk, const char *reason)
+{
+	autofree char *domain = xasprintf("default_%s", name);
+	struct fake_domain *dom = fake_find(w, domain);
+
+	if (!dom || !dom->active) {
+		world_fail(w, "guest %s has no disk that could fail: it is not running", name);
+		return;
+	}
+	copy_str(dom->sick, sizeof(dom->sick), disk);
+	copy_str(dom->sick_reason, sizeof(dom->sick_reason), reason);
+	disk_fails(w, dom);
+}
 
 bool host_guest_act(struct world *w, const char *name, const char *act)
 {

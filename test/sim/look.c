@@ -191,6 +191,38 @@ static bool object_holds(struct world *w, enum object_kind kind, char *const *wo
 	return holds;
 }
 
+static const cJSON *condition_of(const cJSON *root, const char *type)
+{
+	const cJSON *status = cJSON_GetObjectItemCaseSensitive(root, "status"), *item;
+
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(status, "conditions"))
+	{
+		if (streq(look_text(item, "type"), type))
+			return item;
+	}
+	return NULL;
+}
+
+/* VM TYPE [REASON [words of the message]]: of a VM, or of a VMI without one */
+static bool condition_holds(struct world *w, char *const *words, size_t n, struct buf *why)
+{
+	autofree char *vm = look_object(w, KIND_VM, words[0]);
+	autofree char *object = vm ? take(&vm) : look_object(w, KIND_VMI, words[0]);
+	cJSON *root = cJSON_Parse(object ? object : "");
+	const cJSON *found = condition_of(root, words[1]);
+	const char *message = look_text(found, "message");
+	bool holds = found != NULL;
+
+	if (holds && n > 2)
+		holds = streq(look_text(found, "reason"), words[2]);
+	if (holds && n > 3)
+		holds = message && strstr(message, words[3]);
+	if (found)
+		buf_printf(why, " it is %s: %s", look_text(found, "reason"), message);
+	cJSON_Delete(root);
+	return holds;
+}
+
 static const char *domain_text(struct world *w, const char *name)
 {
 	autofree char *full = xasprintf("default_%s", name);
@@ -251,6 +283,8 @@ bool look_holds(struct world *w, char *const *words, size_t n, struct buf *why)
 			buf_puts(why, " it is there");
 		return holds != no;
 	}
+	if (left >= 3 && streq(at[0], "condition"))
+		return condition_holds(w, at + 1, left - 1, why) != no;
 	if (left == 3 && streq(at[0], "domain")) {
 		buf_printf(why, " it is %s", domain_text(w, at[1]));
 		return streq(domain_text(w, at[1]), at[2]);

@@ -83,7 +83,9 @@ struct fake_domain {
 	enum domain_reason reason;
 	bool active;
 	bool acpi, panic_device;
-	bool going;         /* it is shutting down */
+	bool going;    /* it is shutting down */
+	char sick[64]; /* the disk that fails; "": none */
+	char sick_reason[IO_REASON_SIZE];
 	enum unseen unseen; /* what happened while no libvirtd looked */
 	uint64_t boot;      /* counts the QEMUs */
 };
@@ -255,6 +257,7 @@ void host_libvirt_up(struct world *w);
 void host_reboot(struct world *w);
 bool host_guest_act(struct world *w, const char *name, const char *act);
 bool host_guest_agent(struct world *w, const char *name, const char *word);
+void host_guest_sick(struct world *w, const char *name, const char *disk, const char *reason);
 
 /* client.c */
 void client_submit(struct world *w);

@@ -40,7 +40,7 @@ struct stored {
 	char uid[UID_SIZE];
 	enum phase phase;
 	enum pause pause;
-	bool deleted, signalled, killed, act;
+	bool deleted, signalled, killed, act, tried;
 };
 
 static bool has(const cJSON *json, const char *key)
@@ -59,7 +59,8 @@ static struct stored stored_of(const struct object_row *row)
 		.signalled = has(json, "signalFirst"),
 		.killed = has(json, "killed"),
 		.pause = pause ? (enum pause)pause->valueint : PAUSE_AS_IS,
-		.act = has(json, "act") };
+		.act = has(json, "act"),
+		.tried = has(json, "ioLast") };
 
 	copy_str(stored.uid, UID_SIZE, row->uid);
 	cJSON_Delete(json);
@@ -136,6 +137,8 @@ static const char *guest_objection(const struct stored *vmi, enum op_kind kind)
 		return "it is to end";
 	if (kind == OP_SUSPEND)
 		return vmi->pause == PAUSE_HELD ? NULL : "nobody wants it paused";
+	if (kind == OP_RESUME && vmi->pause == PAUSE_AS_IS)
+		return vmi->tried ? NULL : "no I/O error is stored that it could be after";
 	if (kind == OP_RESUME)
 		return vmi->pause == PAUSE_RELEASED ? NULL : "nobody wants it resumed";
 	return vmi->act ? "it would be done twice" : NULL;

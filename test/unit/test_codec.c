@@ -68,6 +68,7 @@ static struct vmi *vmi_full(void)
 	vmi->paused = true;
 	vmi->agent = true;
 	vmi->paused_by = REASON_USER;
+	vmi->io = (struct io_retry){ xstrdup("data:enospc log:"), 12, 13, 14, true };
 	vmi->act = ACT_RESET;
 	vmi->signal_first = 10;
 	vmi->signal_last = 11;
@@ -156,6 +157,11 @@ START_TEST(test_vmi_round_trip)
 	ck_assert(vmi->paused);
 	ck_assert(vmi->agent);
 	ck_assert_int_eq(vmi->paused_by, REASON_USER);
+	ck_assert_str_eq(vmi->io.errors, "data:enospc log:");
+	ck_assert_int_eq(vmi->io.last, 12);
+	ck_assert_int_eq(vmi->io.next, 13);
+	ck_assert_int_eq(vmi->io.wait, 14);
+	ck_assert(vmi->io.failed);
 	ck_assert_int_eq(vmi->act, ACT_RESET);
 	ck_assert_int_eq(vmi->signal_first, 10);
 	ck_assert_int_eq(vmi->signal_last, 11);
@@ -179,6 +185,7 @@ START_TEST(test_other_boot_ends_deadlines)
 	ck_assert_int_eq(vmi->scheduled_at, 0);
 	ck_assert_int_eq(vmi->retry_at, 0);
 	ck_assert_int_eq(vmi->signal_first, 0);
+	ck_assert_int_eq(vmi->io.last, 0);
 	ck_assert(vmi->end.killed);
 	vm_free(vm);
 	vmi_free(vmi);

@@ -214,7 +214,7 @@ END_TEST
 START_TEST(names_of_events)
 {
 	static const char *const want[] = { "changed", "started", "shutdown", "stopped", "panicked",
-		"agent", "undefined", "?" };
+		"agent", "undefined", "io-error", "?" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
 		ck_assert_str_eq(domain_event_kind_name((enum domain_event_kind)i), want[i]);
