@@ -15,6 +15,14 @@ struct running_op { /* one lane of a machine */
 	bool overdue;      /* it was */
 };
 
+/* Its place among the starts under way, of which there are only so many at a time. */
+enum slot { SLOT_NONE, SLOT_WAITING, SLOT_HELD };
+
+struct start_order {      /* by its annotations (start_order.h) */
+	unsigned order;   /* lower ones start first and stop last */
+	unsigned delay_s; /* after it runs, before higher orders start */
+};
+
 struct machine {
 	char *ns, *name; /* owned */
 	struct vm *vm;   /* owned or NULL */
@@ -31,6 +39,9 @@ struct machine {
 	unsigned passes;  /* turns in a row that changed it although nothing new came in */
 	msec wake_at;     /* boot time; NEVER: none */
 	size_t wake_slot; /* its place in the heap of wake-ups, plus one; 0: not in it */
+	enum slot slot;   /* the agent's to give */
+	bool in_round; /* higher orders wait for it, and it for lower ones: the host was booted */
+	struct start_order start; /* while it waits, or is in the round */
 };
 
 struct machine *machine_new(const char *ns, const char *name);

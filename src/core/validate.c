@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/names.h"
+#include "core/start_order.h"
 
 #define SHOWN_MAX 64
 
@@ -84,7 +85,24 @@ static void check_api_version(struct check *c, struct node *root)
 
 /* ---- metadata ----------------------------------------------------------------------------- */
 
-static void annotation_rules(struct check *c, const struct node *meta)
+/* In a template they would say nothing: machines start in order, not runs. */
+static void start_rules(struct check *c, const struct node *one, bool of_template)
+{
+	unsigned max, value;
+	size_t mark;
+
+	if (!one->key || !start_annotation_find(one->key, &max))
+		return;
+	mark = check_enter(c, "annotations");
+	if (of_template)
+		check_add_key(c, one, one->key,
+			"this annotation belongs to the VirtualMachine's own metadata");
+	else if (!start_annotation_parse(one->text, max, &value))
+		check_add(c, one, one->key, "expected a whole number from 0 to %u in quotes", max);
+	check_leave(c, mark);
+}
+
+static void annotation_rules(struct check *c, const struct node *meta, bool of_template)
 {
 	const struct node *annotations = node_get(meta, "annotations");
 	size_t total = 0;
@@ -93,6 +111,7 @@ static void annotation_rules(struct check *c, const struct node *meta)
 		const struct node *one = annotations->children[i];
 
 		total += one->text && one->key ? strlen(one->key) + strlen(one->text) : 0;
+		start_rules(c, one, of_template);
 	}
 	if (total > ANNOTATIONS_LEN_MAX)
 		check_add_key(c, annotations, "annotations", "%zu bytes, at most %d are possible",
@@ -143,15 +162,17 @@ static void vmi_rules(struct check *c, const char *path, const struct node *spec
 	check_leave(c, mark);
 }
 
-static void meta_rules(struct check *c, const char *path, const struct node *meta, bool of_vmi)
+enum meta_of { META_OF_VM, META_OF_TEMPLATE, META_OF_VMI };
+
+static void meta_rules(struct check *c, const char *path, const struct node *meta, enum meta_of of)
 {
 	size_t mark;
 
 	if (!meta)
 		return;
 	mark = check_enter(c, path);
-	annotation_rules(c, meta);
-	if (of_vmi)
+	annotation_rules(c, meta, of == META_OF_TEMPLATE);
+	if (of != META_OF_VM)
 		label_rules(c, meta);
 	check_leave(c, mark);
 }
@@ -176,11 +197,11 @@ static void check_object(struct check *c, struct node *root, enum object_kind ki
 	schema_prune(root, scope, "");
 	check_api_version(c, root);
 	schema_check(c, root, scope);
-	meta_rules(c, "metadata", node_get(root, "metadata"), !vm);
+	meta_rules(c, "metadata", node_get(root, "metadata"), vm ? META_OF_VM : META_OF_VMI);
 	if (vm) {
 		strategy_rules(c, node_get(root, "spec"));
 		meta_rules(c, "spec.template.metadata", node_at(root, "spec.template.metadata"),
-			true);
+			META_OF_TEMPLATE);
 	}
 	vmi_rules(c, spec, node_at(root, spec));
 	check_size(c, root);
