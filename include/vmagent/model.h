@@ -265,6 +265,7 @@ struct vmi {
 	unsigned tries; /* failed tries of that */
 	bool hopeless;  /* an error that no retry can cure: a missing image, XML that is refused */
 	enum pause pause; /* durable: a user's pause outlives agent and libvirt (§14 no. 11) */
+	bool queued;      /* it waits for a start slot, shown as a condition */
 	bool paused;      /* as last seen, for whoever asks while libvirt cannot be asked */
 	enum domain_reason paused_by;
 	bool agent; /* the guest agent is connected, as last seen */

@@ -84,6 +84,7 @@ static const struct field vmi_fields[] = {
 	F(NUMBER,   vmi, "ioWait",        io.wait),
 	F(BOOL,     vmi, "ioFailed",      io.failed),
 	F(ENUM,     vmi, "act",           act),
+	F(BOOL,     vmi, "queued",        queued),
 	F(DEADLINE, vmi, "signalFirst",   signal_first),
 	F(DEADLINE, vmi, "signalLast",    signal_last),
 	F(BOOL,     vmi, "rebooted",      rebooted),

@@ -106,9 +106,11 @@ struct plan machine_decide(const struct machine *m, const struct host_facts *hos
 	v.settled = host->connected && v.state != DOMAIN_UNKNOWN &&
 		m->dom.agreed >= READS_TO_AGREE && !m->dom.look_again && !m->dom.reading;
 	wake_for_deadlines(m, &plan);
+	plan.wants_slot = wants_slot(&v, &plan);
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		if (rules[i](&v, &plan))
 			break;
 	}
+	plan.is_coming = is_coming(&v, &plan);
 	return plan;
 }

@@ -58,6 +58,8 @@ struct plan {
 	enum domain_reason cause; /* SET_PHASE: why a run ended */
 	const char *reason;       /* SET_PHASE: status.reason, or NULL; a constant */
 	msec wake_at;             /* boot time at which to decide again; NEVER: only on news */
+	bool wants_slot;          /* it is to start, and neither hangs nor waits for another try */
+	bool is_coming; /* it is on its way to a run: higher orders wait for it after a boot */
 };
 
 struct host_facts {

@@ -45,8 +45,8 @@ bool rule_never_ran(const struct view *v, struct plan *plan)
 		return plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "DeletedBeforeRunning");
 	if (v->vmi->hopeless && lane_is_free(v, LANE_MAIN))
 		return plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "StartFailed");
-	if (v->vmi->phase != PHASE_SCHEDULED)
-		return false;
+	if (v->vmi->phase != PHASE_SCHEDULED || !v->vmi->scheduled_at)
+		return false; /* after a boot its time begins with its slot */
 
 	msec limit = v->vmi->scheduled_at + SECONDS(START_TIMEOUT_S);
 

@@ -46,6 +46,9 @@ bool rule_stop(const struct view *v, struct plan *plan);
 bool rule_read(const struct view *v, struct plan *plan);
 bool rule_schedule(const struct view *v, struct plan *plan);
 bool rule_start(const struct view *v, struct plan *plan);
+/* From Pending until it runs; not while it hangs or waits for another try, so that others go on. */
+bool wants_slot(const struct view *v, struct plan *plan);
+bool is_coming(const struct view *v, const struct plan *plan);
 bool rule_clean(const struct view *v, struct plan *plan);
 
 /* decide_guest.c */

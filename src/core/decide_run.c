@@ -72,9 +72,30 @@ bool rule_read(const struct view *v, struct plan *plan)
 	return may_retry(v, plan) && plan_step(plan, STEP_READ);
 }
 
+/* libvirt has had its time to start it, or to say how it is. */
+static bool hangs(const struct view *v)
+{
+	return v->m->ops[LANE_MAIN].overdue || v->m->ops[LANE_READ].overdue;
+}
+
+bool wants_slot(const struct view *v, struct plan *plan)
+{
+	return vmi_is_live(v) && v->vmi->phase != PHASE_RUNNING && !v->vmi->meta.deleted &&
+		!v->host->hold && !hangs(v) && may_retry(v, plan);
+}
+
+bool is_coming(const struct view *v, const struct plan *plan)
+{
+	if (hangs(v) || (v->vmi && v->vmi->tries))
+		return false; /* nobody waits for what failed */
+	if (vmi_is_live(v) && v->vmi->rebooted && v->vmi->prepared && !v->settled)
+		return true; /* whether it is over is not known yet */
+	return plan->wants_slot || plan->step != STEP_NONE || !lane_is_free(v, LANE_MAIN);
+}
+
 bool rule_schedule(const struct view *v, struct plan *plan)
 {
-	if (!vmi_is_live(v) || v->vmi->meta.deleted || !lane_is_free(v, LANE_MAIN) || v->host->hold)
+	if (!plan->wants_slot || v->m->slot != SLOT_HELD || !lane_is_free(v, LANE_MAIN))
 		return false;
 	if (phase_is_unprocessed(v->vmi->phase))
 		return plan_phase(plan, PHASE_SCHEDULING, REASON_UNKNOWN, NULL);
@@ -82,16 +103,16 @@ bool rule_schedule(const struct view *v, struct plan *plan)
 		return false;
 	if (v->vmi->prepared)
 		return plan_phase(plan, PHASE_SCHEDULED, REASON_UNKNOWN, NULL);
-	return may_retry(v, plan) && plan_step(plan, STEP_PREPARE);
+	return plan_step(plan, STEP_PREPARE);
 }
 
 bool rule_start(const struct view *v, struct plan *plan)
 {
-	if (!v->vmi || v->vmi->phase != PHASE_SCHEDULED || v->vmi->meta.deleted || !v->settled)
+	if (!plan->wants_slot || v->m->slot != SLOT_HELD || v->vmi->phase != PHASE_SCHEDULED)
 		return false;
-	if (domain_is_alive(v->state) || !lane_is_free(v, LANE_MAIN))
+	if (!v->settled || domain_is_alive(v->state) || !lane_is_free(v, LANE_MAIN))
 		return false;
-	return may_retry(v, plan) && plan_step(plan, STEP_START);
+	return plan_step(plan, STEP_START);
 }
 
 /* A final run leaves nothing behind: its QEMU, its definition, its files; then itself. */

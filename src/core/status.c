@@ -268,6 +268,10 @@ void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct cond
 	if (vmi->sync_error)
 		add(ret, "Synchronized", false, "Synchronizing with the Domain failed.",
 			xstrdup(vmi->sync_error));
+	if (vmi->queued && !phase_is_final(vmi->phase))
+		add(ret, "StartQueued", true, "WaitingForStartSlot",
+			xstrdup("it starts when others have: so many at a time as hostBoot.parallelStarts "
+				"says, and after a boot of the host in their order"));
 	if (vmi_is_paused(vmi, dom))
 		add(ret, "Paused", true, pause_reason(pause_cause(vmi, dom)),
 			pause_text(vmi, pause_cause(vmi, dom)));

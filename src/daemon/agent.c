@@ -38,7 +38,7 @@ uint32_t agent_random(struct agent *agent)
 
 struct loading {
 	struct agent *agent;
-	bool same_boot;
+	bool same_boot; /* else all is saved again with the new boot id: stored deadlines are void */
 	struct err err;
 };
 
@@ -56,6 +56,7 @@ static int load_vm(void *ctx, const struct object_row *row)
 	vm->meta.rv = row->rv;
 	m = machines_get(&l->agent->machines, row->ns, row->name);
 	m->vm = vm;
+	m->vm_changed = !l->same_boot;
 	agent_mark(l->agent, m);
 	return 0;
 }
@@ -76,7 +77,7 @@ static int load_vmi(void *ctx, const struct object_row *row)
 	m = machines_get(&l->agent->machines, row->ns, row->name);
 	m->vmi = vmi;
 	vmi->rebooted |= !l->same_boot && !phase_is_final(vmi->phase);
-	m->vmi_changed = vmi->rebooted;
+	m->vmi_changed = !l->same_boot;
 	fold_disconnected(m);
 	agent_mark(l->agent, m);
 	return 0;
@@ -91,6 +92,7 @@ static int load_all(struct agent *agent, struct err *err)
 	int ret;
 
 	agent->has_boot_id = l.same_boot;
+	starts_load(agent, boot);
 	agent->event_seq = seq ? strtoll(seq, NULL, 10) : 0;
 	ret = store_each(agent->store, &vms, load_vm, &l, err);
 	if (ret == 0)
@@ -123,6 +125,7 @@ void agent_free(struct agent *agent)
 {
 	if (!agent)
 		return;
+	slots_done(&agent->slots);
 	machines_done(&agent->machines);
 	origins_done(agent);
 	ops_done(agent);

@@ -10,6 +10,7 @@
 #include "core/steps.h"
 #include "daemon/agent.h"
 #include "daemon/machines.h"
+#include "daemon/slots.h"
 
 /* Lists after a connect, then until every run's domain is agreed upon, then slowly (design §4). */
 #define LIST_SECOND_S        1
@@ -70,6 +71,8 @@ struct agent {
 	struct hypervisor *hv;
 	struct machines machines;
 	struct origins origins;
+	struct slots slots;
+	bool round_changed; /* whether there is a boot round is to be saved */
 	void (*commit_hook)(void *ctx, int64_t rv);
 	void *commit_ctx;
 
@@ -178,15 +181,20 @@ void rebuild_list(struct agent *agent, const struct domain_info *const *sorted, 
 void rebuild_load(struct agent *agent);
 int rebuild_save(struct agent *agent, struct err *err);
 
-/* observe.c: what a list shows of a machine's domain, or NULL. */
-const struct domain_info *list_find(const struct domain_info *const *sorted, size_t n,
-	const struct machine *m);
-
 struct turn {                     /* the machines that this turn looked at */
 	struct machine **touched; /* owned list of borrowed machines */
 	size_t n;
 	bool changed;
 };
+
+/* starts.c: the slots of the turn, and the round of starts after a boot. */
+void starts_load(struct agent *agent, const char *stored_boot_id);
+int starts_save(struct agent *agent, struct err *err);
+void starts_grant(struct agent *agent, const struct turn *turn, struct now now);
+
+/* observe.c: what a list shows of a machine's domain, or NULL. */
+const struct domain_info *list_find(const struct domain_info *const *sorted, size_t n,
+	const struct machine *m);
 
 /* commit.c: saves what the turn changed; on failure nothing may leave, and it is tried again later. */
 int turn_commit(struct agent *agent, struct turn *turn, struct now now);

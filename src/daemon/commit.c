@@ -107,6 +107,8 @@ static int save_all(struct agent *agent, const struct turn *turn, struct now now
 		ret = notes_save(agent, now, err);
 	if (ret == 0 && agent->rebuild_changed)
 		ret = rebuild_save(agent, err);
+	if (ret == 0 && agent->round_changed)
+		ret = starts_save(agent, err);
 	if (ret == 0 && !agent->has_boot_id)
 		ret = store_put_value(agent->store, "boot_id", agent->options->boot_id, err);
 	return ret;
@@ -132,7 +134,8 @@ static bool turn_changes(const struct agent *agent, const struct turn *turn)
 		if (is_changed(turn->touched[i]))
 			return true;
 	}
-	return agent->origins.changed || agent->rebuild_changed || has_events(agent);
+	return agent->origins.changed || agent->rebuild_changed || agent->round_changed ||
+		has_events(agent);
 }
 
 static int commit(struct agent *agent, const struct turn *turn, struct now now, struct err *err)
@@ -183,7 +186,7 @@ static void committed(struct agent *agent, struct turn *turn)
 	agent->uncommitted = false;
 	agent->commit_failures = 0;
 	agent->has_boot_id |= turn->changed;
-	agent->rebuild_changed = false;
+	agent->rebuild_changed = agent->round_changed = false;
 	if (turn->changed)
 		origins_committed(agent);
 	for (size_t i = 0; i < turn->n; i++) {

@@ -75,10 +75,12 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 	struct happening what;
 	struct err err;
 	struct plan plan;
+	msec again;
 
 	report_overdue(agent, m, now);
 	plan = machine_decide(m, &host);
-	machines_wake_at(&agent->machines, m, plan.wake_at);
+	again = slots_follow(&agent->slots, m, &plan, now);
+	machines_wake_at(&agent->machines, m, MIN(plan.wake_at, again));
 	if (plan.step == STEP_NONE)
 		return;
 	if (plan.step == STEP_CREATE_VMI)
@@ -121,8 +123,10 @@ static void decide_list(struct agent *agent, struct now now)
 static void forget_empty(struct agent *agent, const struct turn *turn)
 {
 	for (size_t i = 0; i < turn->n; i++) {
-		if (!turn->touched[i]->vm && !turn->touched[i]->vmi)
-			machines_remove(&agent->machines, turn->touched[i]);
+		if (turn->touched[i]->vm || turn->touched[i]->vmi)
+			continue;
+		slots_forget(&agent->slots, turn->touched[i]);
+		machines_remove(&agent->machines, turn->touched[i]);
 	}
 }
 
@@ -161,6 +165,7 @@ bool agent_turn(struct agent *agent, struct now now)
 		decide_list(agent, now);
 		for (size_t i = 0; i < turn.n; i++)
 			decide_machine(agent, turn.touched[i], now);
+		starts_grant(agent, &turn, now);
 	}
 	if (turn_commit(agent, &turn, now) == 0)
 		act(agent, &turn, now);

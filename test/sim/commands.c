@@ -27,11 +27,19 @@ static const char *option(const struct command *c, const char *key)
 static char *manifest(const struct command *c, bool vm)
 {
 	const char *memory = option(c, "memory"), *grace = option(c, "grace");
+	const char *order = option(c, "order"), *delay = option(c, "delay");
 	struct buf b = { 0 };
 
 	buf_printf(&b, "apiVersion: kubevirt.io/v1\nkind: VirtualMachine%s\n",
 		vm ? "" : "Instance");
-	buf_printf(&b, "metadata:\n  name: %s\nspec:\n", c->words[0]);
+	buf_printf(&b, "metadata:\n  name: %s\n", c->words[0]);
+	if (order || delay)
+		buf_puts(&b, "  annotations:\n");
+	if (order)
+		buf_printf(&b, "    vmagent.io/start-order: \"%s\"\n", order);
+	if (delay)
+		buf_printf(&b, "    vmagent.io/start-delay: \"%s\"\n", delay);
+	buf_puts(&b, "spec:\n");
 	if (vm)
 		buf_printf(&b, "  runStrategy: %s\n  template:\n    spec:\n", c->words[1]);
 	if (option(c, "paused"))

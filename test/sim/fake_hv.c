@@ -69,8 +69,10 @@ static void lane_take(struct world *w, const struct op *op)
 				op_kind_name(op->kind), op->domain ? op->domain : "",
 				op_kind_name(f->lanes[i].kind));
 	}
-	if (f->n_lanes < ARRAY_SIZE(f->lanes))
-		op_copy(&f->lanes[f->n_lanes++], op);
+	if (f->n_lanes == ARRAY_SIZE(f->lanes))
+		return;
+	f->since[f->n_lanes] = w->t;
+	op_copy(&f->lanes[f->n_lanes++], op);
 }
 
 static void lane_give(struct world *w, uint64_t id)
@@ -82,6 +84,7 @@ static void lane_give(struct world *w, uint64_t id)
 			continue;
 		op_done(&f->lanes[i]);
 		f->lanes[i] = f->lanes[--f->n_lanes];
+		f->since[i] = f->since[f->n_lanes];
 		return;
 	}
 }
@@ -116,11 +119,18 @@ static void answer(struct world *w, struct pending *p, msec delay)
 	later->result = result;
 }
 
-static bool fails_by_script(struct world *w, const struct op *op, struct err *err)
+static struct op_script *script_of(struct world *w, const struct op *op)
 {
 	struct op_script *script = &w->fake.scripts[op->kind];
 
-	if (!script->fails)
+	return !script->only[0] || streq(script->only, op->name) ? script : NULL;
+}
+
+static bool fails_by_script(struct world *w, const struct op *op, struct err *err)
+{
+	struct op_script *script = script_of(w, op);
+
+	if (!script || !script->fails)
 		return false;
 	script->fails--;
 	err_set(err, script->code, "%s", script->text);
@@ -139,7 +149,9 @@ static void work_unanswered(struct world *w, const struct op *op)
 
 static void take_effect(struct world *w, struct pending *p)
 {
-	if (w->fake.scripts[p->op.kind].hangs) {
+	const struct op_script *script = script_of(w, &p->op);
+
+	if (script && script->hangs) {
 		struct pending *again = world_later(w, NEVER - w->t, take_effect);
 
 		again->life = p->life;

@@ -10,6 +10,22 @@
 
 /* ---- fields -------------------------------------------------------------------------------------- */
 
+/* Of a list of conditions the one of that type. */
+static const cJSON *step_into(const cJSON *json, const char *key)
+{
+	const cJSON *item;
+
+	if (!cJSON_IsArray(json))
+		return cJSON_GetObjectItemCaseSensitive(json, key);
+	cJSON_ArrayForEach(item, json)
+	{
+		if (streq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "type")),
+			    key))
+			return item;
+	}
+	return NULL;
+}
+
 const char *look_text(const cJSON *json, const char *path)
 {
 	autofree char *copy = xstrdup(path);
@@ -17,7 +33,7 @@ const char *look_text(const cJSON *json, const char *path)
 	char *rest = copy, *key;
 
 	while (json && (key = strsep(&rest, ".")))
-		json = cJSON_GetObjectItemCaseSensitive(json, key);
+		json = step_into(json, key);
 	if (cJSON_IsNumber(json)) {
 		snprintf(number, sizeof(number), "%g", json->valuedouble);
 		return number;
@@ -71,6 +87,7 @@ static const char *path_of(const char *key)
 		{ "uid",       "metadata.uid" },
 		{ "failures",  "status.startFailure.consecutiveFailCount" },
 		{ "start",     "spec.startStrategy" },
+		{ "queued",    "status.conditions.StartQueued.reason" },
 		{ "memory",    "spec.template.spec.domain.memory.guest" },
 	};
 	/* clang-format on */

@@ -21,9 +21,9 @@
 
 #include "daemon/agent.h"
 
-#define DOMAINS_MAX  8
+#define DOMAINS_MAX  16
 #define FILES_MAX    16
-#define MARKS_MAX    8
+#define MARKS_MAX    16
 #define TRACKED_MAX  256
 #define WALL_START   INT64_C(1795910400000) /* 2026-11-29T00:00:00Z */
 #define BOOT_START   SECONDS(1000)
@@ -112,6 +112,7 @@ struct op_script { /* per kind of op */
 	unsigned fails;
 	enum err_code code;
 	char text[128];
+	char only[64]; /* of this machine; "": of any */
 };
 
 struct fake {
@@ -128,6 +129,7 @@ struct fake {
 	char dirs[TRACKED_MAX][UID_SIZE]; /* folders of runs */
 	size_t n_dirs;
 	struct op lanes[DOMAINS_MAX * LANE_MAX]; /* owned copies: under way for this agent */
+	msec since[DOMAINS_MAX * LANE_MAX];      /* they are */
 	size_t n_lanes;
 };
 

@@ -194,6 +194,27 @@ static void check_alone(struct world *w, const struct op *op)
 		world_fail(w, "start of %s, which was stopped", op->name);
 }
 
+static bool is_start(const struct op *op)
+{
+	return op->kind == OP_START || op->kind == OP_PREPARE;
+}
+
+/* Not counting what was told to stop, nor what hangs: it was reported, and others take its place. */
+static void check_slots(struct world *w, const struct op *op)
+{
+	const struct fake *f = &w->fake;
+	unsigned under_way = 1;
+
+	for (size_t i = 0; i < f->n_lanes; i++) {
+		under_way += is_start(&f->lanes[i]) &&
+			w->t - f->since[i] < op_kind_deadline(f->lanes[i].kind) &&
+			!stored_vmi(w, &f->lanes[i]).deleted;
+	}
+	if (under_way > w->options.tuning.start_slots)
+		world_fail(w, "%s of %s: %u starts are under way", op_kind_name(op->kind), op->name,
+			under_way);
+}
+
 void watch_submit(struct world *w, const struct op *op)
 {
 	struct stored vmi;
@@ -213,6 +234,8 @@ void watch_submit(struct world *w, const struct op *op)
 			why);
 	if (op->kind == OP_START)
 		check_alone(w, op);
+	if (is_start(op))
+		check_slots(w, op);
 }
 
 void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_uid)
@@ -233,6 +256,7 @@ void watch_quiet(struct world *w)
 {
 	const struct agent *agent = w->agent;
 	struct host_facts host = { .now = world_now(w),
+		.tuning = &w->options.tuning,
 		.connected = agent->connected,
 		.hold = agent->rebuilding,
 		.settled = agent_is_settled(agent) };
@@ -244,6 +268,8 @@ void watch_quiet(struct world *w)
 		if (plan.step != STEP_NONE)
 			world_fail(w, "%s: nothing new, and still it plans to %s", m->name,
 				step_name(plan.step));
+		if (plan.wants_slot != (m->slot != SLOT_NONE))
+			world_fail(w, "%s: the books of starts do not say what it wants", m->name);
 	}
 }
 
