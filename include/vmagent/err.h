@@ -16,6 +16,7 @@
 	X(FORBIDDEN, 403, "Forbidden")             \
 	X(NOT_FOUND, 404, "NotFound")              \
 	X(METHOD, 405, "MethodNotAllowed")         \
+	X(NOT_ACCEPTABLE, 406, "NotAcceptable")    \
 	X(CONFLICT, 409, "Conflict")               \
 	X(EXISTS, 409, "AlreadyExists")            \
 	X(GONE, 410, "Expired")                    \

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/age.h"
+#include "core/age.h"
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/events.h"

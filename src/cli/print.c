@@ -9,7 +9,7 @@
 
 #include "cli/print.h"
 
-#include "cli/age.h"
+#include "core/age.h"
 #include "cli/json.h"
 #include "cli/yaml.h"
 

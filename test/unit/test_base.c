@@ -159,9 +159,9 @@ static const struct {
 	/* Kubernetes' StatusReasons (apimachinery's metav1), by HTTP status */
 	{ ERR_OK, 200, "" }, { ERR_BAD_REQUEST, 400, "BadRequest" },
 	{ ERR_FORBIDDEN, 403, "Forbidden" }, { ERR_NOT_FOUND, 404, "NotFound" },
-	{ ERR_METHOD, 405, "MethodNotAllowed" }, { ERR_CONFLICT, 409, "Conflict" },
-	{ ERR_EXISTS, 409, "AlreadyExists" }, { ERR_GONE, 410, "Expired" },
-	{ ERR_TOO_LARGE, 413, "RequestEntityTooLarge" },
+	{ ERR_METHOD, 405, "MethodNotAllowed" }, { ERR_NOT_ACCEPTABLE, 406, "NotAcceptable" },
+	{ ERR_CONFLICT, 409, "Conflict" }, { ERR_EXISTS, 409, "AlreadyExists" },
+	{ ERR_GONE, 410, "Expired" }, { ERR_TOO_LARGE, 413, "RequestEntityTooLarge" },
 	{ ERR_MEDIA_TYPE, 415, "UnsupportedMediaType" }, { ERR_INVALID, 422, "Invalid" },
 	{ ERR_TOO_MANY, 429, "TooManyRequests" }, { ERR_INTERNAL, 500, "InternalError" },
 	{ ERR_UNAVAILABLE, 503, "ServiceUnavailable" }, { ERR_TIMEOUT, 504, "Timeout" },

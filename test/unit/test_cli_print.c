@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/age.h"
+#include "core/age.h"
 #include "cli/json.h"
 #include "cli/table.h"
 #include "cli/yaml.h"

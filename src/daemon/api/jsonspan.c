@@ -107,3 +107,50 @@ bool jsonspan_member(struct jsonspan value, const char *key, struct jsonspan *re
 	}
 	return false;
 }
+
+bool jsonspan_next(struct jsonspan *rest, struct jsonspan *ret)
+{
+	struct jsonspan s = skip_space(*rest);
+
+	if (s.len == 0 || (*s.at != '[' && *s.at != ','))
+		return false;
+	s = skip_space(skip(s, 1));
+	*ret = (struct jsonspan){ s.at, value_length(s) };
+	*rest = skip(s, ret->len);
+	return ret->len > 0;
+}
+
+static bool step_into(struct jsonspan value, const char *key, struct jsonspan *ret)
+{
+	struct jsonspan rest = value;
+	char *end;
+	unsigned long index = strtoul(key, &end, 10);
+
+	if (*end || end == key)
+		return jsonspan_member(value, key, ret);
+	while (jsonspan_next(&rest, ret)) {
+		if (index-- == 0)
+			return true;
+	}
+	return false;
+}
+
+bool jsonspan_path(struct jsonspan value, const char *path, struct jsonspan *ret)
+{
+	char key[64];
+
+	for (;;) {
+		size_t len = strcspn(path, ".");
+
+		if (len >= sizeof(key))
+			return false;
+		memcpy(key, path, len);
+		key[len] = '\0';
+		if (!step_into(value, key, ret))
+			return false;
+		if (!path[len])
+			return true;
+		value = *ret;
+		path += len + 1;
+	}
+}

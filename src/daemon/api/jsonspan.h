@@ -19,6 +19,12 @@ struct jsonspan jsonspan_of(const char *json); /* NULL gives an empty one */
  * written, escapes unread. */
 bool jsonspan_member(struct jsonspan value, const char *key, struct jsonspan *ret);
 
+/* The value at "a.b.c"; a number picks an element of a list. False if it is not there. */
+bool jsonspan_path(struct jsonspan value, const char *path, struct jsonspan *ret);
+
+/* The next element of a list: *rest is the list at first, and what is left of it afterwards. */
+bool jsonspan_next(struct jsonspan *rest, struct jsonspan *ret);
+
 /* value is a string of exactly this text (compared as written, escapes unread). */
 bool jsonspan_is(struct jsonspan value, const char *text);
 

@@ -4,9 +4,11 @@
  */
 #include "daemon/api/reply.h"
 #include "daemon/api/selection.h"
+#include "daemon/api/table.h"
 
 struct list {
 	struct buf text;
+	struct rendering rendering;
 	const struct selection *selection;
 	unsigned n;
 };
@@ -15,24 +17,42 @@ static int add_item(void *ctx, const struct object_row *row)
 {
 	struct list *l = ctx;
 
+	const char *version = l->selection->path.version;
+
 	if (l->n++)
 		buf_puts(&l->text, ",");
-	object_text(&l->text, row->object, row->kind, l->selection->path.version);
+	if (l->rendering.table)
+		table_row(&l->text, &l->rendering, row->kind, row->object, version);
+	else
+		object_text(&l->text, row->object, row->kind, version);
 	return 0;
+}
+
+static void list_head(struct list *l, int64_t rv)
+{
+	const struct route_path *path = &l->selection->path;
+
+	if (l->rendering.table) {
+		table_head(&l->text, path->kind, rv);
+		return;
+	}
+	buf_puts(&l->text, "{\"apiVersion\":\"");
+	api_version_text(&l->text, path->kind, path->version);
+	buf_printf(&l->text, "\",\"kind\":\"%sList\",\"metadata\":{\"resourceVersion\":\"%lld\"},",
+		object_kind_name(path->kind), (long long)rv);
+	buf_puts(&l->text, "\"items\":[");
 }
 
 static int list_text(struct api *api, struct list *l, struct err *err)
 {
-	const struct route_path *path = &l->selection->path;
 	int rc;
 
-	buf_puts(&l->text, "{\"apiVersion\":\"");
-	api_version_text(&l->text, path->kind, path->version);
-	buf_printf(&l->text, "\",\"kind\":\"%sList\",\"metadata\":{\"resourceVersion\":\"%lld\"},",
-		object_kind_name(path->kind), (long long)store_current_rv(api->options.store));
-	buf_puts(&l->text, "\"items\":[");
+	list_head(l, store_current_rv(api->options.store));
 	rc = selection_each(api, l->selection, add_item, l, err);
-	buf_puts(&l->text, "]}");
+	if (l->rendering.table)
+		table_tail(&l->text);
+	else
+		buf_puts(&l->text, "]}");
 	return rc;
 }
 
@@ -46,7 +66,7 @@ void object_list(const struct call *call)
 		watch_open(call);
 		return;
 	}
-	if (selection_of(call, &selection, &err)) {
+	if (rendering_of(call, &list.rendering, &err) || selection_of(call, &selection, &err)) {
 		reply_error(call, &err);
 		return;
 	}
@@ -60,6 +80,7 @@ void object_list(const struct call *call)
 
 struct one {
 	struct buf text;
+	struct rendering rendering;
 	const struct route_path *path;
 };
 
@@ -67,7 +88,13 @@ static int copy_row(void *ctx, const struct object_row *row)
 {
 	struct one *one = ctx;
 
-	object_text(&one->text, row->object, row->kind, one->path->version);
+	if (!one->rendering.table) {
+		object_text(&one->text, row->object, row->kind, one->path->version);
+		return 0;
+	}
+	table_head(&one->text, row->kind, row->rv);
+	table_row(&one->text, &one->rendering, row->kind, row->object, one->path->version);
+	table_tail(&one->text);
 	return 0;
 }
 
@@ -80,7 +107,8 @@ void object_get(const struct call *call)
 
 	if (query_bool(call, "watch"))
 		watch_open(call);
-	else if (store_each(call->api->options.store, &query, copy_row, &one, &err))
+	else if (rendering_of(call, &one.rendering, &err) ||
+		store_each(call->api->options.store, &query, copy_row, &one, &err))
 		reply_error(call, &err);
 	else if (!one.text.data)
 		reply_not_found(call);

@@ -8,8 +8,6 @@
 #include "daemon/api/jsonspan.h"
 #include "daemon/api/selector.h"
 
-#define PATH_DEPTH_MAX 3
-
 void selector_done(struct selector *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -196,36 +194,13 @@ bool selector_matches_object_labels(const struct selector *s, const char *object
 	return labels_match(s, labels);
 }
 
-/* The value at "a.b.c". */
-static bool find_path(const char *object, const char *path, struct jsonspan *ret)
-{
-	struct jsonspan value = jsonspan_of(object);
-	char key[64];
-
-	for (int depth = 0; depth < PATH_DEPTH_MAX; depth++) {
-		size_t len = strcspn(path, ".");
-
-		if (len >= sizeof(key))
-			return false;
-		memcpy(key, path, len);
-		key[len] = '\0';
-		if (!jsonspan_member(value, key, &value))
-			return false;
-		*ret = value;
-		if (!path[len])
-			return true;
-		path += len + 1;
-	}
-	return false;
-}
-
 bool selector_matches_fields(const struct selector *s, const char *object)
 {
-	struct jsonspan value = { 0 };
+	struct jsonspan whole = jsonspan_of(object), value = { 0 };
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct selector_term *t = &s->terms[i];
-		bool there = find_path(object, t->key, &value);
+		bool there = jsonspan_path(whole, t->key, &value);
 
 		/* An absent field is the empty string, as in Kubernetes. */
 		if (!there && !*t->value) {

@@ -8,6 +8,7 @@
 
 #include "daemon/api/reply.h"
 #include "daemon/api/selection.h"
+#include "daemon/api/table.h"
 
 #define WATCH_BATCH_ROWS 64 /* changes read at a time */
 
@@ -16,8 +17,9 @@ struct watch {
 	struct api *api;        /* borrowed */
 	uint64_t id;
 	struct selection selection; /* owned */
-	int64_t rv;                 /* told up to here */
-	bool initial;               /* the objects there are come first, as ADDED */
+	struct rendering rendering;
+	int64_t rv;   /* told up to here */
+	bool initial; /* the objects there are come first, as ADDED */
 	bool bookmarks;
 	bool bookmark_due;
 	uint64_t bookmark_at, end_at; /* loop's time; UINT64_MAX: never */
@@ -27,6 +29,18 @@ struct watch {
 
 /* ---- what is written --------------------------------------------------------------------- */
 
+/* A Table of one row; a bookmark's has none, only its resourceVersion. */
+static void add_table(struct buf *line, struct watch *w, const char *object)
+{
+	const struct route_path *path = &w->selection.path;
+
+	w->rendering.now = w->api->options.clock().wall;
+	table_head(line, path->kind, w->rv);
+	if (object)
+		table_row(line, &w->rendering, path->kind, object, path->version);
+	table_tail(line);
+}
+
 static void write_line(struct watch *w, const char *type, const char *object)
 {
 	struct buf line = { 0 };
@@ -34,6 +48,8 @@ static void write_line(struct watch *w, const char *type, const char *object)
 	buf_printf(&line, "{\"type\":\"%s\",\"object\":", type);
 	if (streq(type, "ERROR"))
 		buf_puts(&line, object);
+	else if (w->rendering.table)
+		add_table(&line, w, streq(type, "BOOKMARK") ? NULL : object);
 	else
 		object_text(&line, object, w->selection.path.kind, w->selection.path.version);
 	buf_puts(&line, "}\n");
@@ -232,7 +248,8 @@ static int read_options(const struct call *call, struct watch *w, struct err *er
 
 	if (query_bool(call, "sendInitialEvents"))
 		return err_set(err, ERR_INVALID, "sendInitialEvents is not implemented yet");
-	if ((rc = selection_of(call, &w->selection, err)) || (rc = read_start(call, w, err)) ||
+	if ((rc = rendering_of(call, &w->rendering, err)) ||
+		(rc = selection_of(call, &w->selection, err)) || (rc = read_start(call, w, err)) ||
 		(rc = query_int(call, "timeoutSeconds", &timeout, err)))
 		return rc;
 	w->bookmarks = query_bool(call, "allowWatchBookmarks");

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/age.h"
+#include "core/age.h"
 
 bool time_parse(const char *text, msec *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times as the API writes them, and ages as kubectl prints them. Pure. */
-#ifndef VMAGENT_CLI_AGE_H
-#define VMAGENT_CLI_AGE_H
+#ifndef VMAGENT_CORE_AGE_H
+#define VMAGENT_CORE_AGE_H
 
 #include <vmagent/base.h>
 

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One table of columns per kind. Cells are copied out of the stored text; an absent one is null, which
+ * kubectl prints as nothing.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "core/age.h"
+#include "daemon/api/jsonspan.h"
+#include "daemon/api/reply.h"
+#include "daemon/api/table.h"
+
+enum cell { CELL_VALUE, CELL_AGE, CELL_CONDITION, CELL_INVOLVED };
+
+struct column {
+	const char *title, *type, *format;
+	int priority; /* 0: always printed; else only with -o wide */
+	enum cell cell;
+	const char *path; /* CONDITION: the condition's type */
+};
+
+/* clang-format off */
+static const struct column vm_columns[] = {
+	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
+	{ "Age",             "date",    "",     0, CELL_AGE,       "metadata.creationTimestamp" },
+	{ "Status",          "string",  "",     0, CELL_VALUE,     "status.printableStatus" },
+	{ "Ready",           "string",  "",     0, CELL_CONDITION, "Ready" },
+	{ 0 },
+};
+static const struct column vmi_columns[] = {
+	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
+	{ "Age",             "date",    "",     0, CELL_AGE,       "metadata.creationTimestamp" },
+	{ "Phase",           "string",  "",     0, CELL_VALUE,     "status.phase" },
+	{ "IP",              "string",  "",     0, CELL_VALUE,     "status.interfaces.0.ipAddress" },
+	{ "NodeName",        "string",  "",     0, CELL_VALUE,     "status.nodeName" },
+	{ "Ready",           "string",  "",     0, CELL_CONDITION, "Ready" },
+	{ "Live-Migratable", "string",  "",     1, CELL_CONDITION, "LiveMigratable" },
+	{ "Paused",          "string",  "",     1, CELL_CONDITION, "Paused" },
+	{ 0 },
+};
+static const struct column event_columns[] = {
+	{ "Last Seen",       "string",  "",     0, CELL_AGE,       "lastTimestamp" },
+	{ "Type",            "string",  "",     0, CELL_VALUE,     "type" },
+	{ "Reason",          "string",  "",     0, CELL_VALUE,     "reason" },
+	{ "Object",          "string",  "",     0, CELL_INVOLVED,  "involvedObject" },
+	{ "Subobject",       "string",  "",     1, CELL_VALUE,     "involvedObject.fieldPath" },
+	{ "Source",          "string",  "",     1, CELL_VALUE,     "source.component" },
+	{ "Message",         "string",  "",     0, CELL_VALUE,     "message" },
+	{ "First Seen",      "string",  "",     1, CELL_AGE,       "firstTimestamp" },
+	{ "Count",           "integer", "",     1, CELL_VALUE,     "count" },
+	{ "Name",            "string",  "name", 1, CELL_VALUE,     "metadata.name" },
+	{ 0 },
+};
+static const struct column *const tables[KIND_MAX] = {
+	[KIND_VM]    = vm_columns,
+	[KIND_VMI]   = vmi_columns,
+	[KIND_EVENT] = event_columns,
+};
+/* clang-format on */
+
+/* ---- what the client wants --------------------------------------------------------------------- */
+
+struct media { /* one media range of an Accept header, borrowed */
+	const char *at;
+	size_t len;
+};
+
+static bool next_media(const char **rest, struct media *ret)
+{
+	*rest += strspn(*rest, ", \t");
+	ret->at = *rest;
+	ret->len = strcspn(*rest, ",");
+	*rest += ret->len;
+	return ret->len > 0;
+}
+
+static bool has_word(struct media m, const char *word)
+{
+	return memmem(m.at, m.len, word, strlen(word)) != NULL;
+}
+
+static bool is_type(struct media m, const char *type)
+{
+	size_t len = strlen(type);
+
+	return m.len >= len && strncasecmp(m.at, type, len) == 0 &&
+		(m.len == len || strchr("; \t", m.at[len]));
+}
+
+/* Whether it is served: JSON, as it is or as a Table of v1. */
+static bool take_media(struct media m, struct rendering *ret)
+{
+	bool json = is_type(m, "application/json");
+
+	if (!json && !is_type(m, "application/*") && !is_type(m, "*/*"))
+		return false;
+	if (!json || !has_word(m, "as="))
+		return true;
+	ret->table = has_word(m, "as=Table") && has_word(m, "v=v1") && !has_word(m, "v=v1beta1") &&
+		has_word(m, "g=meta.k8s.io");
+	return ret->table;
+}
+
+static int take_include(const struct call *call, struct rendering *ret, struct err *err)
+{
+	/* clang-format off */
+	static const char *const names[] = {
+		[INCLUDE_METADATA] = "Metadata",
+		[INCLUDE_NONE]     = "None",
+		[INCLUDE_OBJECT]   = "Object",
+	};
+	/* clang-format on */
+	const char *value = http_query(call->request, "includeObject");
+
+	for (size_t i = 0; value && *value && i < ARRAY_SIZE(names); i++) {
+		if (!streq(value, names[i]))
+			continue;
+		ret->include = (enum include_object)i;
+		return 0;
+	}
+	if (value && *value)
+		return err_set(err, ERR_BAD_REQUEST,
+			"parameter includeObject: '%.40s' is none of Metadata, None and Object",
+			value);
+	return 0;
+}
+
+int rendering_of(const struct call *call, struct rendering *ret, struct err *err)
+{
+	const char *accept = http_header(call->request, "Accept"), *rest = accept;
+	struct rendering rendering = { .now = call->api->options.clock().wall };
+	struct media media;
+	bool found = !accept || !*accept;
+
+	while (!found && next_media(&rest, &media))
+		found = take_media(media, &rendering);
+	if (!found)
+		return err_set(err, ERR_NOT_ACCEPTABLE,
+			"none of '%.200s' is served, but application/json is", accept);
+	if (take_include(call, &rendering, err) < 0)
+		return -(int)err->code;
+	*ret = rendering;
+	return 0;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------ */
+
+static void add_span(struct buf *out, struct jsonspan s)
+{
+	buf_add(out, s.at, s.len);
+}
+
+static void add_age(struct buf *out, struct jsonspan time, msec now)
+{
+	autofree char *text = time.len > 2 ? xstrndup(time.at + 1, time.len - 2) : NULL;
+	char age[AGE_SIZE];
+	msec then;
+
+	if (!time_parse(text, &then)) {
+		buf_puts(out, "\"<unknown>\"");
+		return;
+	}
+	age_format(now - then, age);
+	buf_printf(out, "\"%s\"", age);
+}
+
+static bool find_condition(struct jsonspan object, const char *type, struct jsonspan *ret)
+{
+	struct jsonspan list, item, value;
+
+	if (!jsonspan_path(object, "status.conditions", &list))
+		return false;
+	while (jsonspan_next(&list, &item)) {
+		if (jsonspan_member(item, "type", &value) && jsonspan_is(value, type))
+			return jsonspan_member(item, "status", ret);
+	}
+	return false;
+}
+
+/* "virtualmachine/web" */
+static bool add_involved(struct buf *out, struct jsonspan involved)
+{
+	struct jsonspan kind, name;
+
+	if (!jsonspan_member(involved, "kind", &kind) || kind.len < 2 ||
+		!jsonspan_member(involved, "name", &name) || name.len < 2)
+		return false;
+	buf_puts(out, "\"");
+	for (size_t i = 1; i + 1 < kind.len; i++)
+		buf_printf(out, "%c", tolower((unsigned char)kind.at[i]));
+	buf_puts(out, "/");
+	add_span(out, (struct jsonspan){ name.at + 1, name.len - 1 });
+	return true;
+}
+
+static void add_cell(struct buf *out, const struct column *c, struct jsonspan object, msec now)
+{
+	struct jsonspan value = { 0 };
+	bool there = c->cell == CELL_CONDITION ? find_condition(object, c->path, &value)
+					       : jsonspan_path(object, c->path, &value);
+
+	if (there && c->cell == CELL_AGE)
+		add_age(out, value, now);
+	else if (there && c->cell == CELL_INVOLVED)
+		there = add_involved(out, value);
+	else if (there)
+		add_span(out, value);
+	if (!there)
+		buf_puts(out, "null");
+}
+
+static void add_object(struct buf *out, const struct rendering *rendering, enum object_kind kind,
+	const char *object, const char *version)
+{
+	struct jsonspan metadata;
+
+	switch (rendering->include) {
+	case INCLUDE_NONE:
+		buf_puts(out, "null");
+		return;
+	case INCLUDE_OBJECT:
+		object_text(out, object, kind, version);
+		return;
+	case INCLUDE_METADATA:
+		break;
+	}
+	buf_puts(out, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",");
+	buf_puts(out, "\"metadata\":");
+	if (jsonspan_member(jsonspan_of(object), "metadata", &metadata))
+		add_span(out, metadata);
+	else
+		buf_puts(out, "{}");
+	buf_puts(out, "}");
+}
+
+void table_row(struct buf *out, const struct rendering *rendering, enum object_kind kind,
+	const char *object, const char *version)
+{
+	buf_puts(out, "{\"cells\":[");
+	for (const struct column *c = tables[kind]; c->title; c++) {
+		buf_puts(out, c == tables[kind] ? "" : ",");
+		add_cell(out, c, jsonspan_of(object), rendering->now);
+	}
+	buf_puts(out, "],\"object\":");
+	add_object(out, rendering, kind, object, version);
+	buf_puts(out, "}");
+}
+
+void table_head(struct buf *out, enum object_kind kind, int64_t rv)
+{
+	buf_printf(out,
+		"{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\","
+		"\"metadata\":{\"resourceVersion\":\"%lld\"},\"columnDefinitions\":[",
+		(long long)rv);
+	for (const struct column *c = tables[kind]; c->title; c++)
+		buf_printf(out,
+			"%s{\"name\":\"%s\",\"type\":\"%s\",\"format\":\"%s\","
+			"\"description\":\"\",\"priority\":%d}",
+			c == tables[kind] ? "" : ",", c->title, c->type, c->format, c->priority);
+	buf_puts(out, "],\"rows\":[");
+}
+
+void table_tail(struct buf *out)
+{
+	buf_puts(out, "]}");
+}
