@@ -38,6 +38,7 @@ struct args { /* all strings are borrowed from argv */
 	bool recursive, ignore_not_found;
 	bool wait, validate; /* true unless =false was given */
 	int64_t grace;       /* GRACE_UNSET: not given */
+	int64_t port;        /* -1: not given */
 	msec timeout;        /* -1: not given */
 	msec request_timeout;
 	msec drain;

@@ -11,7 +11,7 @@
 
 #define ANSWER_MAX (256 * 1024 * 1024) /* bytes; thousands of objects take some megabytes */
 
-static const char *socket_path(const struct cli *cli)
+const char *client_socket(const struct cli *cli)
 {
 	const char *path = cli->args.socket ? cli->args.socket : getenv("VMAGENT_SOCKET");
 
@@ -104,7 +104,7 @@ int client_begin(const struct cli *cli, const struct http_call *call, struct htt
 	msec deadline = patience(cli);
 	struct err err = { 0 };
 	struct buf body = { 0 };
-	int ret = http_connect(h, socket_path(cli), &err);
+	int ret = http_connect(h, client_socket(cli), &err);
 
 	if (!ret)
 		ret = http_request(h, call, deadline, &err);

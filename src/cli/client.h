@@ -9,6 +9,9 @@
 #include "cli/http.h"
 #include "cli/resource.h"
 
+/* Where the agent listens: --socket, $VMAGENT_SOCKET, or the default. */
+const char *client_socket(const struct cli *cli);
+
 /* line: "GET /version"; body: JSON text or NULL. *ret_answer (may be NULL) is owned by the caller, NULL
  * for an empty answer. */
 int client_call(const struct cli *cli, const char *line, const char *body, struct node **ret_answer,

@@ -213,6 +213,7 @@ int options_parse(int argc, char *const *argv, const struct command **ret_comman
 	*ret_args = (struct args){ .wait = true,
 		.validate = true,
 		.grace = GRACE_UNSET,
+		.port = -1,
 		.timeout = -1,
 		.request_timeout = SECONDS(30),
 		.drain = SECONDS(2),

@@ -42,6 +42,7 @@
 	X(DRY_RUN, 0, "dry-run", TEXT, dry_run, "HOW", "server: check it all, change nothing")       \
 	X(FOR, 0, "for", TEXT, for_what, "WHAT", "what to wait for, or whose events")                \
 	X(CLIENT, 0, "client", FLAG, client, NULL, "only vmactl's own version")                      \
+	X(PORT, 0, "port", NUMBER, port, "N", "the port to listen on; 0: any (default: 8001)")       \
 	X(DRAIN, 0, "drain", DURATION, drain, "TIME",                                                \
 		"how long to go on reading after the end of the input (default: 2s)")
 /* clang-format on */
