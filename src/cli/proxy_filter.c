@@ -219,7 +219,8 @@ static int end_chunk_line(struct filter *f, struct buf *out, struct err *err)
 {
 	size_t digits = strspn(f->line.data, "0123456789abcdefABCDEF");
 
-	if (!digits || digits > CHUNK_DIGITS_MAX || !strchr("\r;", f->line.data[digits]))
+	if (!digits || digits > CHUNK_DIGITS_MAX ||
+		(f->line.data[digits] != '\r' && f->line.data[digits] != ';'))
 		return err_set(err, ERR_BAD_REQUEST, "a chunk does not begin with its length");
 	f->left = strtoull(f->line.data, NULL, 16);
 	f->state = f->left ? FILTER_CHUNK : FILTER_TRAILERS;
