@@ -91,7 +91,7 @@ bool node_equal(const struct node *a, const struct node *b)
 }
 
 /* The index of a map's entry, or n_children. */
-static size_t find(const struct node *map, const char *key)
+size_t node_index(const struct node *map, const char *key)
 {
 	size_t i = 0;
 
@@ -106,7 +106,7 @@ struct node *node_get(const struct node *node, const char *key)
 
 	if (!node || node->kind != NODE_MAP)
 		return NULL;
-	i = find(node, key);
+	i = node_index(node, key);
 	return i < node->n_children ? node->children[i] : NULL;
 }
 
@@ -167,7 +167,7 @@ void node_append(struct node *list, struct node *value)
 
 void node_set(struct node *map, const char *key, struct node *value)
 {
-	size_t i = find(map, key);
+	size_t i = node_index(map, key);
 
 	replace_str(&value->key, key);
 	if (i == map->n_children) {
@@ -197,16 +197,39 @@ void node_set_path(struct node *map, const char *path, struct node *value)
 	}
 }
 
+struct node *node_take(struct node *parent, size_t i)
+{
+	struct node *child = parent->children[i];
+
+	parent->n_children--;
+	memmove(&parent->children[i], &parent->children[i + 1],
+		(parent->n_children - i) * sizeof(struct node *));
+	return child;
+}
+
 void node_remove(struct node *map, const char *key)
 {
-	size_t i = find(map, key);
+	size_t i = node_index(map, key);
 
-	if (i == map->n_children)
-		return;
-	node_free(map->children[i]);
-	map->n_children--;
-	memmove(&map->children[i], &map->children[i + 1],
-		(map->n_children - i) * sizeof(struct node *));
+	if (i < map->n_children)
+		node_free(node_take(map, i));
+}
+
+void node_insert(struct node *list, size_t i, struct node *value)
+{
+	node_append(list, value);
+	memmove(&list->children[i + 1], &list->children[i],
+		(list->n_children - 1 - i) * sizeof(struct node *));
+	list->children[i] = value;
+}
+
+size_t node_count(const struct node *node)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < node->n_children; i++)
+		n += node_count(node->children[i]);
+	return n;
 }
 
 /* ---- JSON --------------------------------------------------------------------------------- */

@@ -71,6 +71,12 @@ void node_set(struct node *map, const char *key, struct node *value);
 void node_set_path(struct node *map, const char *path, struct node *value);
 void node_remove(struct node *map, const char *key);
 void node_append(struct node *list, struct node *value);
+/* Puts value before the list's element i, which is at most n_children; owns it. */
+void node_insert(struct node *list, size_t i, struct node *value);
+/* Takes the i-th child out; owned by the caller. */
+struct node *node_take(struct node *parent, size_t i);
+size_t node_index(const struct node *map, const char *key); /* of the entry; n_children: none */
+size_t node_count(const struct node *node);                 /* itself and all below */
 
 /* Compact JSON text, owned by the caller; maps keep their order. */
 char *node_json(const struct node *node);
