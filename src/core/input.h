@@ -10,6 +10,7 @@
 #include <vmagent/hypervisor.h>
 
 #include "core/manifest.h"
+#include "core/patch.h"
 #include "core/verbs.h"
 
 /* X(constant, name) */
@@ -17,6 +18,7 @@
 	X(NONE, "none")                                                      \
 	X(CREATE, "create")         /* a request: an object to create */     \
 	X(REPLACE, "replace")       /* a request: an object's new content */ \
+	X(PATCH, "patch")           /* a request: changes to an object */    \
 	X(DELETE, "delete")         /* a request */                          \
 	X(VERB, "verb")             /* a request: start, stop, restart */    \
 	X(VMI_VERB, "vmi-verb")     /* a request: pause, unpause, ... */     \
@@ -73,7 +75,9 @@ struct request {
 	bool dry_run;
 	/* CREATE, REPLACE: checked by manifest_check() already */
 	const struct manifest *manifest;
-	int64_t if_rv;      /* REPLACE: resourceVersion that it must still have; 0: any */
+	int64_t if_rv;            /* REPLACE: resourceVersion that it must still have; 0: any */
+	const struct node *patch; /* PATCH */
+	enum patch_kind patch_kind;
 	const char *if_uid; /* DELETE: UID precondition, or NULL */
 	int64_t grace;      /* DELETE: gracePeriodSeconds; GRACE_UNSET: none */
 	enum verb verb;     /* VERB */

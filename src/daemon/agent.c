@@ -143,6 +143,7 @@ void agent_free(struct agent *agent)
 static input_fn *const handlers[INPUT_MAX] = {
 	[INPUT_CREATE]     = input_create,
 	[INPUT_REPLACE]    = input_replace,
+	[INPUT_PATCH]      = input_patch,
 	[INPUT_DELETE]     = input_delete,
 	[INPUT_VERB]       = input_verb,
 	[INPUT_VMI_VERB]   = input_vmi_verb,

@@ -121,6 +121,7 @@ uint32_t agent_random(struct agent *agent);
 typedef void input_fn(struct agent *agent, const struct input *input, struct now now);
 void input_create(struct agent *agent, const struct input *input, struct now now);
 void input_replace(struct agent *agent, const struct input *input, struct now now);
+void input_patch(struct agent *agent, const struct input *input, struct now now);
 void input_delete(struct agent *agent, const struct input *input, struct now now);
 void input_verb(struct agent *agent, const struct input *input, struct now now);
 void input_vmi_verb(struct agent *agent, const struct input *input, struct now now);
@@ -135,6 +136,15 @@ void agent_note(struct agent *agent, const struct object_meta *object,
 int notes_save(struct agent *agent, struct now now, struct err *err);
 void notes_publish(struct agent *agent); /* log lines, after the commit; empties the list */
 void notes_done(struct agent *agent);
+
+/* requests.c: what all requests share. */
+/* While nothing can be saved a request is refused: true, and it is answered. */
+bool request_is_unsaved(struct agent *agent, const struct request *request);
+int request_find(struct agent *agent, const struct request *request, struct machine **ret,
+	struct err *err);
+/* Says what a request did, or why it was refused, on the object that it named. */
+void request_note(struct agent *agent, const struct request *request, const char *reason,
+	const char *done, const struct err *err);
 
 /* ops.c: puts the op of a step in the outbox and books its lane. */
 void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct now now);
@@ -151,6 +161,9 @@ int agent_create_object(struct agent *agent, const struct manifest *manifest, st
 	struct err *err);
 /* Replaces spec, labels and annotations by those of root; generation rises if spec changed. */
 int agent_replace_object(struct agent *agent, struct machine *m, enum object_kind kind,
+	const struct node *root, struct err *err);
+/* The document that the object would have, owned by the caller; NULL with words. Changes nothing. */
+char *agent_preview_object(struct agent *agent, const struct machine *m, enum object_kind kind,
 	const struct node *root, struct err *err);
 /* The stored object's tree (metadata.labels, .annotations, spec), or NULL; owned by the caller. */
 struct node *agent_object_tree(const struct machine *m, enum object_kind kind);

@@ -203,15 +203,56 @@ static int replace_vmi(struct machine *m, struct node *root, const struct node *
 	return 0;
 }
 
-int agent_replace_object(struct agent *agent, struct machine *m, enum object_kind kind,
-	const struct node *root, struct err *err)
+static int replace_object(struct machine *m, enum object_kind kind, const struct node *root,
+	struct err *err)
 {
 	struct node *copy = node_copy(root), *old = agent_object_tree(m, kind);
 	int ret = kind == KIND_VM ? replace_vm(m, copy, old, err) : replace_vmi(m, copy, old, err);
 
 	node_free(copy);
 	node_free(old);
+	return ret;
+}
+
+int agent_replace_object(struct agent *agent, struct machine *m, enum object_kind kind,
+	const struct node *root, struct err *err)
+{
+	int ret = replace_object(m, kind, root, err);
+
 	if (ret == 0)
 		agent_mark(agent, m);
 	return ret;
+}
+
+/* Copies go the way of a restart: through document and state. */
+static int copy_objects(const struct machine *m, const char *node_name, struct machine *ret,
+	struct err *err)
+{
+	autofree char *vm = m->vm ? vm_document(m) : NULL,
+		      *vm_text = m->vm ? vm_state(m->vm) : NULL;
+	autofree char *vmi = m->vmi ? vmi_document(m, node_name) : NULL;
+	autofree char *vmi_text = m->vmi ? vmi_state(m->vmi) : NULL;
+	int rc = 0;
+
+	*ret = (struct machine){ .ns = m->ns, .name = m->name, .dom = m->dom };
+	if (vm)
+		rc = vm_load(vm, vm_text, true, &ret->vm, err);
+	if (vmi && rc == 0)
+		rc = vmi_load(vmi, vmi_text, true, &ret->vmi, err);
+	return rc;
+}
+
+char *agent_preview_object(struct agent *agent, const struct machine *m, enum object_kind kind,
+	const struct node *root, struct err *err)
+{
+	const char *node_name = agent->options->node_name;
+	struct machine copy;
+	char *document = NULL;
+
+	if (copy_objects(m, node_name, &copy, err) == 0 &&
+		replace_object(&copy, kind, root, err) == 0)
+		document = kind == KIND_VM ? vm_document(&copy) : vmi_document(&copy, node_name);
+	vm_free(copy.vm);
+	vmi_free(copy.vmi);
+	return document;
 }

@@ -87,7 +87,7 @@ void replies_done(struct agent *agent)
 
 /* ---- checks that all requests share ------------------------------------------------------------ */
 
-static bool is_refused_unsaved(struct agent *agent, const struct request *request)
+bool request_is_unsaved(struct agent *agent, const struct request *request)
 {
 	struct err err;
 
@@ -100,7 +100,7 @@ static bool is_refused_unsaved(struct agent *agent, const struct request *reques
 	return true;
 }
 
-static int find_object(struct agent *agent, const struct request *request, struct machine **ret,
+int request_find(struct agent *agent, const struct request *request, struct machine **ret,
 	struct err *err)
 {
 	*ret = machines_find(&agent->machines, request->ns, request->name);
@@ -110,8 +110,7 @@ static int find_object(struct agent *agent, const struct request *request, struc
 		object_kind_plural(request->kind), request->name);
 }
 
-/* Says what a request did, or why it was refused, on the object that it named. */
-static void note_request(struct agent *agent, const struct request *request, const char *reason,
+void request_note(struct agent *agent, const struct request *request, const char *reason,
 	const char *done, const struct err *err)
 {
 	struct machine *m = machines_find(&agent->machines, request->ns, request->name);
@@ -128,14 +127,14 @@ static void note_request(struct agent *agent, const struct request *request, con
 	agent_note(agent, meta, &what);
 }
 
-/* ---- create, replace --------------------------------------------------------------------------- */
+/* ---- create --------------------------------------------------------------------------- */
 
 void input_create(struct agent *agent, const struct input *input, struct now now)
 {
 	const struct request *request = &input->request;
 	struct err err = { 0 };
 
-	if (is_refused_unsaved(agent, request))
+	if (request_is_unsaved(agent, request))
 		return;
 	if (!request->dry_run)
 		agent_create_object(agent, request->manifest, now, &err);
@@ -148,41 +147,13 @@ void input_create(struct agent *agent, const struct input *input, struct now now
 		agent->replies[agent->n_replies - 1].object = node_json(request->manifest->root);
 }
 
-static int replace(struct agent *agent, const struct request *request, struct err *err)
-{
-	struct machine *m;
-	int ret = find_object(agent, request, &m, err);
-
-	if (ret < 0)
-		return ret;
-	if (request->if_rv && request->if_rv != machine_meta(m, request->kind)->rv)
-		return err_set(err, ERR_CONFLICT,
-			"'%s' has been modified meanwhile; read it again and repeat the change",
-			request->name);
-	return request->dry_run
-		? 0
-		: agent_replace_object(agent, m, request->kind, request->manifest->root, err);
-}
-
-void input_replace(struct agent *agent, const struct input *input, struct now now)
-{
-	struct err err = { 0 };
-
-	(void)now;
-	if (is_refused_unsaved(agent, &input->request))
-		return;
-	replace(agent, &input->request, &err);
-	note_request(agent, &input->request, NULL, "change", &err);
-	agent_answer(agent, &input->request, &err, NULL);
-}
-
 /* ---- delete ------------------------------------------------------------------------------------ */
 
 static int delete (struct agent *agent, const struct request *request, struct now now,
 	const char **ret_file, struct err *err)
 {
 	struct machine *m;
-	int ret = find_object(agent, request, &m, err);
+	int ret = request_find(agent, request, &m, err);
 
 	if (ret < 0)
 		return ret;
@@ -210,10 +181,10 @@ void input_delete(struct agent *agent, const struct input *input, struct now now
 	struct err err = { 0 };
 	char note[512];
 
-	if (is_refused_unsaved(agent, request))
+	if (request_is_unsaved(agent, request))
 		return;
 	delete (agent, request, now, &file, &err);
-	note_request(agent, request, "DeleteRequested", "delete", &err);
+	request_note(agent, request, "DeleteRequested", "delete", &err);
 	if (file)
 		snprintf(note, sizeof(note),
 			"file %.300s still declares it: it stays deleted until the file's content "
@@ -246,7 +217,7 @@ static int verb(struct agent *agent, const struct request *request, struct err *
 {
 	struct verb_effect effect = { .vmi_grace = GRACE_UNSET };
 	struct machine *m;
-	int ret = find_object(agent, request, &m, err);
+	int ret = request_find(agent, request, &m, err);
 
 	if (ret < 0)
 		return ret;
@@ -271,10 +242,10 @@ void input_verb(struct agent *agent, const struct input *input, struct now now)
 	struct err err = { 0 };
 
 	(void)now;
-	if (is_refused_unsaved(agent, request))
+	if (request_is_unsaved(agent, request))
 		return;
 	verb(agent, request, &err);
-	note_request(agent, request, reasons[request->verb], verb_name(request->verb), &err);
+	request_note(agent, request, reasons[request->verb], verb_name(request->verb), &err);
 	agent_answer(agent, request, &err, NULL);
 }
 
@@ -284,7 +255,7 @@ static int vmi_verb(struct agent *agent, const struct request *request, struct e
 {
 	struct vmi_verb_effect effect = { .act = ACT_NONE };
 	struct machine *m;
-	int ret = find_object(agent, request, &m, err);
+	int ret = request_find(agent, request, &m, err);
 
 	if (ret < 0)
 		return ret;
@@ -318,11 +289,11 @@ void input_vmi_verb(struct agent *agent, const struct input *input, struct now n
 	struct err err = { 0 };
 
 	(void)now;
-	if (is_refused_unsaved(agent, request))
+	if (request_is_unsaved(agent, request))
 		return;
 	vmi_verb(agent, request, &err);
 	if (err.code || !request->dry_run)
-		note_request(agent, request, reasons[request->vmi_verb],
+		request_note(agent, request, reasons[request->vmi_verb],
 			vmi_verb_name(request->vmi_verb), &err);
 	agent_answer(agent, request, &err, NULL);
 }

@@ -101,7 +101,7 @@ struct resource {
 };
 
 /* clang-format off */
-#define ALL_VERBS "\"create\",\"delete\",\"get\",\"list\",\"update\",\"watch\""
+#define ALL_VERBS "\"create\",\"delete\",\"get\",\"list\",\"patch\",\"update\",\"watch\""
 static const struct resource resources[] = {
 	{ "", "events", "event", "Event", "\"ev\"", "\"get\",\"list\",\"watch\"" },
 	{ "kubevirt.io", "virtualmachines", "virtualmachine", "VirtualMachine", "\"vm\",\"vms\"", ALL_VERBS },

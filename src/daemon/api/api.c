@@ -30,6 +30,7 @@ static const struct route {
 	{ "POST",   KUBEVIRT "/namespaces/{ns}/{machine}",		object_create },
 	{ "GET",    KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_get },
 	{ "PUT",    KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_replace },
+	{ "PATCH",  KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_patch },
 	{ "DELETE", KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_delete },
 
 	{ "PUT",    SUBRESOURCES "/namespaces/{ns}/virtualmachines/{name}/{verb}",		lifecycle_verb },

@@ -45,6 +45,7 @@ void object_list(const struct call *call);
 void object_get(const struct call *call);
 void object_create(const struct call *call);
 void object_replace(const struct call *call);
+void object_patch(const struct call *call);
 void object_delete(const struct call *call);
 void lifecycle_verb(const struct call *call);
 void lifecycle_vmi_verb(const struct call *call);

@@ -62,6 +62,45 @@ int body_parse(const struct call *call, struct node **ret, struct err *err)
 	return parse_one(call->request, ret, err);
 }
 
+static const char *const patch_types[] = {
+#define X(c, type) [PATCH_##c] = type,
+	PATCHES(X)
+#undef X
+};
+
+static int unknown_patch(const char *type, struct err *err)
+{
+	struct buf known = { 0 };
+
+	for (size_t i = 0; i < PATCH_KIND_MAX; i++)
+		buf_printf(&known, "%s%s", i ? ", " : "", patch_types[i]);
+	err_set(err, ERR_MEDIA_TYPE,
+		"the body of the request was in an unknown format ('%.100s') - accepted media "
+		"types include: %s",
+		type ? type : "", known.data);
+	buf_done(&known);
+	return -ERR_MEDIA_TYPE;
+}
+
+int body_parse_patch(const struct call *call, enum patch_kind *ret_kind, struct node **ret,
+	struct err *err)
+{
+	const char *type = http_header(call->request, "Content-Type");
+	size_t kind = 0;
+	int rc;
+
+	*ret = NULL;
+	while (kind < PATCH_KIND_MAX && (!type || !type_is(type, patch_types[kind])))
+		kind++;
+	if (kind == PATCH_KIND_MAX)
+		return unknown_patch(type, err);
+	*ret_kind = (enum patch_kind)kind;
+	rc = parse_one(call->request, ret, err);
+	if (rc == 0 && !*ret)
+		rc = err_set(err, ERR_BAD_REQUEST, "the body is empty: send a patch");
+	return rc;
+}
+
 int option_bool(const struct node *options, const char *key, bool *ret, struct err *err)
 {
 	const struct node *value = node_get(options, key);

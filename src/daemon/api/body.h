@@ -12,6 +12,10 @@
  * ERR_MEDIA_TYPE, ERR_BAD_REQUEST with the place in the text. */
 int body_parse(const struct call *call, struct node **ret, struct err *err);
 
+/* The same of a patch, whose media type says its kind. ERR_MEDIA_TYPE names those that are served. */
+int body_parse_patch(const struct call *call, enum patch_kind *ret_kind, struct node **ret,
+	struct err *err);
+
 /* Members of an options object; *ret stays when absent. options may be NULL. ERR_BAD_REQUEST if of
  * another type. */
 int option_bool(const struct node *options, const char *key, bool *ret, struct err *err);

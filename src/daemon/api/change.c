@@ -109,6 +109,24 @@ void object_replace(const struct call *call)
 	write_object(call, INPUT_REPLACE);
 }
 
+/* ---- patch ------------------------------------------------------------------------------- */
+
+void object_patch(const struct call *call)
+{
+	struct request request = request_of(call);
+	struct node *patch = NULL;
+	struct err err;
+
+	if (body_parse_patch(call, &request.patch_kind, &patch, &err) ||
+		query_dry_run(call, &request.dry_run, &err)) {
+		reply_error(call, &err);
+	} else {
+		request.patch = patch;
+		request_submit(call, INPUT_PATCH, &request, 200);
+	}
+	node_free(patch);
+}
+
 /* ---- delete ------------------------------------------------------------------------------ */
 
 static int check_propagation(const char *policy, struct err *err)

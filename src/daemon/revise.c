@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests that change an object's content: replace and patch. A patch is applied to the object as it is in
+ * the model at that moment, so that two that arrive together both hold. A dry run shows what would be.
+ */
+#include "core/edit.h"
+#include "daemon/agent_private.h"
+
+struct revision {
+	struct agent *agent;
+	const struct request *request;
+	struct machine *m;
+	char *preview; /* owned: what a dry run answers */
+};
+
+static int check_rv(const struct request *request, const struct object_meta *meta, struct err *err)
+{
+	if (!request->if_rv || request->if_rv == meta->rv)
+		return 0;
+	return err_set(err, ERR_CONFLICT,
+		"'%s' has been modified meanwhile; read it again and repeat the change",
+		request->name);
+}
+
+static int revise(struct revision *r, const struct node *root, struct err *err)
+{
+	enum object_kind kind = r->request->kind;
+
+	if (!r->request->dry_run)
+		return agent_replace_object(r->agent, r->m, kind, root, err);
+	r->preview = agent_preview_object(r->agent, r->m, kind, root, err);
+	return r->preview ? 0 : -(int)err->code;
+}
+
+static int replace(struct revision *r, struct err *err)
+{
+	int ret = check_rv(r->request, machine_meta(r->m, r->request->kind), err);
+
+	return ret < 0 ? ret : revise(r, r->request->manifest->root, err);
+}
+
+/* ---- patch ------------------------------------------------------------------------------------- */
+
+/* The whole document as a client sees it, so that a patch may test and name every part of it. */
+static struct node *document_tree(struct agent *agent, const struct machine *m,
+	enum object_kind kind)
+{
+	autofree char *text = kind == KIND_VM ? vm_document(m)
+					      : vmi_document(m, agent->options->node_name);
+
+	return text_tree(text);
+}
+
+static int check_same(const struct node *before, const struct node *after, const char *field,
+	struct err *err)
+{
+	const char *old = node_text(before, field), *new = node_text(after, field);
+
+	if (streq(old, new))
+		return 0;
+	return err_set(err, ERR_INVALID, "%s cannot be changed: it is '%s'", field, old);
+}
+
+/* What a patch says of identity must be true; its resourceVersion is a precondition. */
+static int check_identity(const struct node *before, const struct node *after, struct err *err)
+{
+	static const char *const fields[] = { "kind", "metadata.name", "metadata.namespace",
+		"metadata.uid" };
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields) && rc == 0; i++)
+		rc = check_same(before, after, fields[i], err);
+	if (rc == 0 && node_at(after, "metadata.resourceVersion") &&
+		check_same(before, after, "metadata.resourceVersion", err) < 0)
+		rc = err_set(err, ERR_CONFLICT,
+			"'%s' has been modified meanwhile; read it again and repeat the change",
+			node_text(before, "metadata.name"));
+	return rc;
+}
+
+static int check_patched(struct agent *agent, const struct node *tree, struct manifest *ret,
+	struct err *err)
+{
+	struct findings findings = { 0 };
+	int rc = manifest_check(tree, &agent->options->policy, ret, &findings);
+
+	if (rc < 0)
+		err_set(err, ERR_INVALID, "%s: %s", findings.list[0].field,
+			findings.list[0].message);
+	findings_done(&findings);
+	return rc;
+}
+
+static int apply(const struct revision *r, struct manifest *ret, struct err *err)
+{
+	const struct request *request = r->request;
+	struct node *before = document_tree(r->agent, r->m, request->kind);
+	struct node *after = node_copy(before);
+	int rc = patch_apply(request->patch_kind, request->patch, &after, err);
+
+	if (rc == 0)
+		rc = check_identity(before, after, err);
+	if (rc == 0)
+		rc = check_patched(r->agent, after, ret, err);
+	node_free(before);
+	node_free(after);
+	return rc;
+}
+
+static int patch(struct revision *r, struct err *err)
+{
+	struct manifest manifest = { 0 };
+	int ret = apply(r, &manifest, err);
+
+	if (ret == 0)
+		ret = revise(r, manifest.root, err);
+	manifest_done(&manifest);
+	return ret;
+}
+
+/* ---- both ---------------------------------------------------------------------------------------- */
+
+static void input_revision(struct agent *agent, const struct request *request,
+	int (*change)(struct revision *r, struct err *err))
+{
+	struct revision r = { .agent = agent, .request = request };
+	struct err err = { 0 };
+
+	if (request_is_unsaved(agent, request))
+		return;
+	if (request_find(agent, request, &r.m, &err) == 0)
+		change(&r, &err);
+	if (err.code || !request->dry_run)
+		request_note(agent, request, NULL, "change", &err);
+	agent_answer(agent, request, &err, NULL);
+	agent->replies[agent->n_replies - 1].object = r.preview;
+}
+
+void input_replace(struct agent *agent, const struct input *input, struct now now)
+{
+	(void)now;
+	input_revision(agent, &input->request, replace);
+}
+
+void input_patch(struct agent *agent, const struct input *input, struct now now)
+{
+	(void)now;
+	input_revision(agent, &input->request, patch);
+}
