@@ -219,6 +219,16 @@ struct start_failure {  /* status.startFailure, §4.5 */
 	msec retry_wall; /* the same for display */
 };
 
+/* The guard beside it (§4.5 [P]): runs in a row that reached Running and ended soon after. */
+struct crash_loop {
+	unsigned count; /* 0: none */
+	char last_uid[UID_SIZE];
+	msec retry_at;     /* boot time; 0: the last one was not held back */
+	msec retry_wall;   /* the same for display; 0: no loop yet */
+	unsigned window_s; /* within which they ended */
+	char *cause;       /* owned or NULL: why the last one did */
+};
+
 struct vm {
 	struct object_meta meta;
 	char *spec; /* owned JSON text, as given and defaulted */
@@ -228,6 +238,7 @@ struct vm {
 	struct state_request requests[REQUESTS_MAX];
 	unsigned n_requests;
 	struct start_failure failure;
+	struct crash_loop crash;
 	bool ran_once;        /* strategy Once has had its run (§14 no. 8) */
 	char *manifest_file;  /* owned or NULL: the file that declares it */
 	char *manifest_error; /* owned or NULL: why that file's present content is not applied */
@@ -260,10 +271,13 @@ struct vmi {
 	char *reason;               /* owned or NULL: status.reason, e.g. DomainVanished */
 	char *sync_error;           /* owned or NULL: message of condition Synchronized=False */
 	struct end_evidence end;
+	char *end_why; /* owned or NULL: why it ended, in words */
 	msec scheduled_at; /* boot time at which Scheduled was entered: the start timeout counts from it */
-	msec retry_at;  /* boot time before which no further try of a failed PREPARE or START */
-	unsigned tries; /* failed tries of that */
-	bool hopeless;  /* an error that no retry can cure: a missing image, XML that is refused */
+	msec running_at; /* … Running; 0: never, at another boot, or nobody knows */
+	msec ended_at;   /* … a final phase, which may be long after its guest was gone */
+	msec retry_at;   /* boot time before which no further try of a failed PREPARE or START */
+	unsigned tries;  /* failed tries of that */
+	bool hopeless;   /* an error that no retry can cure: a missing image, XML that is refused */
 	enum pause pause; /* durable: a user's pause outlives agent and libvirt (§14 no. 11) */
 	bool queued;      /* it waits for a start slot, shown as a condition */
 	bool paused;      /* as last seen, for whoever asks while libvirt cannot be asked */

@@ -72,6 +72,8 @@ static rule_fn *const rules[] = {
 	rule_never_ran,
 	rule_count_failure,
 	rule_clear_failure,
+	rule_count_crash,
+	rule_clear_crash,
 	rule_delete_vm,
 	rule_strategy,
 	rule_pop_request,

@@ -23,6 +23,8 @@
 	X(POP_REQUEST, "pop-request", NONE)                                 \
 	X(COUNT_FAILURE, "count-failure", NONE)                             \
 	X(CLEAR_FAILURE, "clear-failure", NONE)                             \
+	X(COUNT_CRASH, "count-crash", NONE)                                 \
+	X(CLEAR_CRASH, "clear-crash", NONE)                                 \
 	X(RECORD_STRATEGY, "record-strategy", NONE)                         \
 	X(UNPAUSED, "unpaused", NONE) /* the release is done */             \
 	X(CLEAR_ERROR, "clear-error", NONE)                                 \

@@ -36,6 +36,8 @@ bool rule_never_ran(const struct view *v, struct plan *plan);
 /* decide_vm.c */
 bool rule_count_failure(const struct view *v, struct plan *plan);
 bool rule_clear_failure(const struct view *v, struct plan *plan);
+bool rule_count_crash(const struct view *v, struct plan *plan);
+bool rule_clear_crash(const struct view *v, struct plan *plan);
 bool rule_delete_vm(const struct view *v, struct plan *plan);
 bool rule_strategy(const struct view *v, struct plan *plan);
 bool rule_pop_request(const struct view *v, struct plan *plan);

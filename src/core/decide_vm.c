@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules on a VM: what its RunStrategy wants, its queue of requests, its start failures, its deletion.
+ * Rules on a VM: what its RunStrategy wants, its queue of requests, its start failures and crash loops,
+ * its deletion.
  */
 #include "core/decide_private.h"
 
 #include "core/backoff.h"
+#include "core/crashloop.h"
 #include "core/phase.h"
 #include "core/strategy.h"
+
+/* Boot time until which no run is created: a start failed, or the last run ended too soon. */
+static msec held_back_until(const struct vm *vm)
+{
+	return MAX(vm->failure.count ? vm->failure.retry_at : 0, vm->crash.retry_at);
+}
 
 static enum intent intent_of(const struct view *v)
 {
@@ -14,7 +22,7 @@ static enum intent intent_of(const struct view *v)
 		.strategy = v->vm->strategy,
 		.recorded = v->vm->recorded,
 		.stage = vmi_stage_of(v->vmi),
-		.backoff_left = v->vm->failure.count && v->host->now.boot < v->vm->failure.retry_at,
+		.backoff_left = v->host->now.boot < held_back_until(v->vm),
 		.ran_once = v->vm->ran_once,
 	};
 
@@ -44,6 +52,25 @@ bool rule_clear_failure(const struct view *v, struct plan *plan)
 		plan_step(plan, STEP_CLEAR_FAILURE);
 }
 
+bool rule_count_crash(const struct view *v, struct plan *plan)
+{
+	return vm_is_managed(v) && v->vmi && crash_loop_counts(v->vm, v->vmi, v->host->tuning) &&
+		plan_step(plan, STEP_COUNT_CRASH);
+}
+
+/* That a run lasts is not concluded while libvirt cannot be asked. */
+bool rule_clear_crash(const struct view *v, struct plan *plan)
+{
+	msec at;
+
+	if (!vm_is_managed(v) || !v->vm->crash.count)
+		return false;
+	at = crash_loop_over_at(v->vm, v->vmi, v->host->tuning);
+	if (v->host->now.boot < at)
+		return wake_at(plan, at);
+	return (at == AT_ONCE || v->settled) && plan_step(plan, STEP_CLEAR_CRASH);
+}
+
 bool rule_strategy(const struct view *v, struct plan *plan)
 {
 	if (!vm_is_managed(v))
@@ -58,7 +85,7 @@ bool rule_strategy(const struct view *v, struct plan *plan)
 	case INTENT_BECOME_ALWAYS:
 		return plan_step(plan, STEP_BECOME_ALWAYS);
 	case INTENT_WAIT:
-		return wake_at(plan, v->vm->failure.retry_at);
+		return wake_at(plan, held_back_until(v->vm));
 	case INTENT_NONE:
 	case INTENT_RESTORE:
 	case INTENT_ERROR:

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/crashloop.h"
 #include "core/phase.h"
+#include "core/strategy.h"
 
 struct machine *machine_new(const char *ns, const char *name)
 {
@@ -49,6 +51,7 @@ void vm_free(struct vm *vm)
 	free(vm->spec);
 	free(vm->manifest_file);
 	free(vm->manifest_error);
+	free(vm->crash.cause);
 	free(vm);
 }
 
@@ -61,6 +64,7 @@ void vmi_free(struct vmi *vmi)
 	free(vmi->spec);
 	free(vmi->reason);
 	free(vmi->sync_error);
+	free(vmi->end_why);
 	free(vmi->console);
 	free(vmi->io.errors);
 	free(vmi);
@@ -114,10 +118,26 @@ void vmi_set_phase(struct vmi *vmi, enum phase phase, struct now now)
 	vmi->phase_wall[phase] = now.wall;
 	if (phase == PHASE_SCHEDULED)
 		vmi->scheduled_at = now.boot;
+	else if (phase == PHASE_RUNNING)
+		vmi->running_at = now.boot;
+	else if (phase_is_final(phase))
+		vmi->ended_at = now.boot;
+}
+
+/* What waits under a strategy that tries again was queued by that strategy: whoever starts it by hand ends
+ * the wait. */
+static bool forgets_requests(const struct vm *vm, enum run_strategy strategy)
+{
+	if (strategy == vm->strategy)
+		return false;
+	return strategy == STRATEGY_HALTED ||
+		(strategy == STRATEGY_MANUAL && (vm->failure.count || crash_loop_holds(vm)));
 }
 
 void vm_set_strategy(struct vm *vm, enum run_strategy strategy)
 {
+	while (vm->n_requests && forgets_requests(vm, strategy))
+		requests_pop(vm);
 	vm->strategy = strategy;
 	if (strategy != STRATEGY_ONCE)
 		vm->ran_once = false;

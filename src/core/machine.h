@@ -71,7 +71,8 @@ void vmi_begin(struct machine *m);
 /* The one setter of a phase: asserts the table of allowed transitions, stamps the time. */
 void vmi_set_phase(struct vmi *vmi, enum phase phase, struct now now);
 
-/* The one setter of a strategy: also forgets that Once had its run when it is left. */
+/* The one setter of a strategy: also forgets that Once had its run when it is left, and what RerunOnFailure
+ * queued when the new one starts nothing by itself. */
 void vm_set_strategy(struct vm *vm, enum run_strategy strategy);
 
 #endif

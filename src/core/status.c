@@ -7,6 +7,8 @@
  */
 #include "core/status.h"
 
+#include "core/codec.h"
+#include "core/crashloop.h"
 #include "core/ioretry.h"
 #include "core/phase.h"
 #include "core/strategy.h"
@@ -89,13 +91,24 @@ static bool stopped(const struct status_facts *f)
 	return f->vmi ? phase_is_final(f->vmi->phase) : !f->create_pending;
 }
 
+static bool failed_to_start(const struct vm *vm)
+{
+	return vm->failure.count > 0 &&
+		(vm->strategy == STRATEGY_ALWAYS || vm->strategy == STRATEGY_RERUN_ON_FAILURE ||
+			vm->strategy == STRATEGY_ONCE);
+}
+
+/* Without a run, and without one to come, nothing is held back. */
+static bool is_held_back(const struct vm *vm, const struct vmi *vmi)
+{
+	return crash_loop_holds(vm) && (vmi || vm_would_start(vm));
+}
+
+/* Upstream's row, and ours for the guard's waits. */
 static bool crash_looping(const struct status_facts *f)
 {
-	enum run_strategy strategy = f->vm->strategy;
-
-	return stopped(f) && !f->create_pending && f->vm->failure.count > 0 &&
-		(strategy == STRATEGY_ALWAYS || strategy == STRATEGY_RERUN_ON_FAILURE ||
-			strategy == STRATEGY_ONCE);
+	return stopped(f) && !f->create_pending &&
+		(failed_to_start(f->vm) || is_held_back(f->vm, f->vmi));
 }
 
 static bool waiting_for_receiver(const struct status_facts *f)
@@ -139,37 +152,17 @@ enum printable printable_of(const struct status_facts *facts)
 	return printables[i].value;
 }
 
-/* The start that §4.3 would make without a VMI, whether the back-off is over or not. */
-static bool would_start(const struct vm *vm)
-{
-	struct strategy_facts facts = {
-		.strategy = vm->strategy,
-		.recorded = vm->recorded,
-		.ran_once = vm->ran_once,
-	};
-
-	if (vm->n_requests)
-		facts.head = vm->requests[0];
-	return strategy_decide(&facts) == INTENT_CREATE;
-}
-
-static bool stop_requested(const struct vm *vm, const struct vmi *vmi)
-{
-	return vm->n_requests && vm->requests[0].action == REQUEST_STOP &&
-		!request_is_spent(&vm->requests[0], vmi);
-}
-
 bool vm_is_set_to_start(const struct vm *vm, const struct vmi *vmi)
 {
 	switch (vm->strategy) {
 	case STRATEGY_ALWAYS:
 		return true;
 	case STRATEGY_MANUAL:
-		return vmi ? !stop_requested(vm, vmi) : would_start(vm);
+		return vmi ? !stop_is_requested(vm, vmi) : vm_would_start(vm);
 	case STRATEGY_RERUN_ON_FAILURE:
-		return vmi ? vmi->phase != PHASE_SUCCEEDED : would_start(vm);
+		return vmi ? vmi->phase != PHASE_SUCCEEDED : vm_would_start(vm);
 	case STRATEGY_ONCE:
-		return !vmi && would_start(vm);
+		return !vmi && vm_would_start(vm);
 	case STRATEGY_HALTED:
 	case STRATEGY_WAIT_AS_RECEIVER:
 	case STRATEGY_UNSET:
@@ -279,6 +272,22 @@ void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct cond
 		add(ret, "AgentConnected", true, NULL, NULL);
 }
 
+/* What is told of a VM that is held back between its runs, and of the run that follows. */
+static void add_crash_loop(struct conditions *c, const struct vm *vm, const struct vmi *vmi)
+{
+	bool lives = vmi && !phase_is_final(vmi->phase);
+	autofree char *text = NULL;
+	char when[TIME_SIZE];
+
+	if (!is_held_back(vm, vmi))
+		return;
+	text = crash_loop_text(&vm->crash);
+	format_time(vm->crash.retry_wall, when);
+	add(c, "CrashLoop", true, "GuestKeepsEnding",
+		lives ? xasprintf("%s; this is the next try", text)
+		      : xasprintf("%s; next try at %s", text, when));
+}
+
 void vm_conditions(const struct vm *vm, const struct vmi *vmi, const struct domain *dom,
 	struct conditions *ret)
 {
@@ -291,6 +300,7 @@ void vm_conditions(const struct vm *vm, const struct vmi *vmi, const struct doma
 	if (vm->strategy == STRATEGY_UNSET)
 		add(ret, "Failure", true, "UnsupportedSyncError",
 			xstrdup("the runStrategy is unsupported; set one in the spec"));
+	add_crash_loop(ret, vm, vmi);
 	if (vm->manifest_error)
 		add(ret, "ManifestRejected", true, "ManifestRejected", xstrdup(vm->manifest_error));
 }

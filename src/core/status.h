@@ -56,8 +56,8 @@ bool vmi_has_agent(const struct vmi *vmi, const struct domain *dom);
  */
 void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct conditions *ret);
 
-/* VM: Ready (VMINotExists …), Failure, ManifestRejected (file's content is not applied), and the
- * VMI's own mirrored; with no VMI nothing stale stays (§14 no. 12). */
+/* VM: Ready (VMINotExists …), Failure, CrashLoop (the guard holds it back, or did before this run),
+ * ManifestRejected (file's content is not applied), and the VMI's own mirrored; with no VMI nothing stale stays (§14 no. 12). */
 void vm_conditions(const struct vm *vm, const struct vmi *vmi, const struct domain *dom,
 	struct conditions *ret);
 

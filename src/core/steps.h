@@ -24,8 +24,9 @@ void happen(struct happening *h, enum object_kind kind, const char *reason, cons
 
 struct step_env { /* borrowed */
 	struct now now;
+	const struct tuning *tuning;
 	char uid[UID_SIZE]; /* CREATE_VMI: the new run's */
-	uint32_t random;    /* COUNT_FAILURE: jitter */
+	uint32_t random;    /* COUNT_FAILURE, COUNT_CRASH: jitter */
 };
 
 /* Applies plan to m, marks what changed, and fills *ret (text "" when there is nothing to say).

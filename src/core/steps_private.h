@@ -39,6 +39,8 @@ void step_become_always(struct step_call *c);
 void step_pop_request(struct step_call *c);
 void step_count_failure(struct step_call *c);
 void step_clear_failure(struct step_call *c);
+void step_count_crash(struct step_call *c);
+void step_clear_crash(struct step_call *c);
 void step_record_strategy(struct step_call *c);
 void step_forget_vm(struct step_call *c);
 int step_create_vmi(struct step_call *c,

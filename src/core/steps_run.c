@@ -61,11 +61,12 @@ static const char *phase_why(const struct vmi *vmi, const struct plan *plan)
 	return cause_text(vmi, plan->cause);
 }
 
-static void enter_phase(struct vmi *vmi, const struct plan *plan, struct now now)
+static void enter_phase(struct vmi *vmi, const struct plan *plan, const char *why, struct now now)
 {
 	vmi_set_phase(vmi, plan->phase, now);
 	if (plan->reason)
 		replace_str(&vmi->reason, plan->reason);
+	replace_str(&vmi->end_why, why);
 	if (plan->phase == PHASE_RUNNING || plan->phase == PHASE_SCHEDULED)
 		replace_str(&vmi->sync_error, NULL);
 	vmi->tries = 0; /* what comes next does not wait for what failed before */
@@ -78,7 +79,7 @@ void step_set_phase(struct step_call *c)
 	enum phase before = vmi->phase;
 	const char *why = phase_why(vmi, c->plan);
 
-	enter_phase(vmi, c->plan, c->env->now);
+	enter_phase(vmi, c->plan, why, c->env->now);
 	c->m->vmi_changed = true;
 	c->m->vm_changed = c->m->vm != NULL; /* its status shows the VMI's */
 	c->ret->warning = vmi->phase == PHASE_FAILED;

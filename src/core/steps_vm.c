@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/backoff.h"
+#include "core/crashloop.h"
 #include "core/edit.h"
 #include "core/strategy.h"
 
@@ -55,6 +56,30 @@ void step_count_failure(struct step_call *c)
 void step_clear_failure(struct step_call *c)
 {
 	memset(&c->m->vm->failure, 0, sizeof(c->m->vm->failure));
+	c->m->vm_changed = true;
+}
+
+/* What is not held back is no event: the phase's own says it all. */
+void step_count_crash(struct step_call *c)
+{
+	struct vm *vm = c->m->vm;
+	autofree char *text = NULL;
+
+	crash_loop_count(vm, c->m->vmi, c->env->tuning, c->env->now, c->env->random);
+	c->m->vm_changed = true;
+	if (!vm->crash.retry_at)
+		return;
+	text = crash_loop_text(&vm->crash);
+	c->ret->warning = true;
+	happen(c->ret, KIND_VM, "CrashLoopBackOff", "%s; next try in %lld s", text,
+		(long long)((vm->crash.retry_at - c->env->now.boot) / 1000));
+}
+
+void step_clear_crash(struct step_call *c)
+{
+	if (crash_loop_holds(c->m->vm))
+		happen(c->ret, KIND_VM, NULL, "no crash loop any more");
+	crash_loop_clear(&c->m->vm->crash);
 	c->m->vm_changed = true;
 }
 

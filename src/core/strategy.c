@@ -129,6 +129,25 @@ enum vmi_stage vmi_stage_of(const struct vmi *vmi)
 	return vmi->phase == PHASE_FAILED ? STAGE_FAILED : STAGE_ACTIVE;
 }
 
+bool stop_is_requested(const struct vm *vm, const struct vmi *vmi)
+{
+	return vm->n_requests && vm->requests[0].action == REQUEST_STOP &&
+		!request_is_spent(&vm->requests[0], vmi);
+}
+
+bool vm_would_start(const struct vm *vm)
+{
+	struct strategy_facts facts = {
+		.strategy = vm->strategy,
+		.recorded = vm->recorded,
+		.ran_once = vm->ran_once,
+	};
+
+	if (vm->n_requests)
+		facts.head = vm->requests[0];
+	return strategy_decide(&facts) == INTENT_CREATE;
+}
+
 bool request_is_spent(const struct state_request *head, const struct vmi *vmi)
 {
 	switch (head->action) {

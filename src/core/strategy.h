@@ -54,6 +54,12 @@ enum intent strategy_decide(const struct strategy_facts *facts);
 /* Which column of §4.3 a VMI is in; vmi NULL is STAGE_NONE. */
 enum vmi_stage vmi_stage_of(const struct vmi *vmi);
 
+/* The start that §4.3 would make without a VMI, whether it is held back or not. */
+bool vm_would_start(const struct vm *vm);
+
+/* Whether requests[0] is a Stop of this run; vmi may be NULL. */
+bool stop_is_requested(const struct vm *vm, const struct vmi *vmi);
+
 /* Whether requests[0] is to be removed now (§4.4); vmi may be NULL. */
 bool request_is_spent(const struct state_request *head, const struct vmi *vmi);
 

@@ -7,7 +7,9 @@
  */
 #include "core/verbs.h"
 
+#include "core/crashloop.h"
 #include "core/phase.h"
+#include "core/strategy.h"
 
 /* The rows of §5.5. A run in phase "" or Unknown is no obstacle to a start, but can be stopped. */
 enum situation { VMI_NONE, VMI_UNSET, VMI_ACTIVE, VMI_SUCCEEDED, VMI_FAILED, SITUATION_MAX };
@@ -28,6 +30,8 @@ enum outcome {
 	STOP,   /* queue [Stop] */
 	AGAIN,  /* queue [Stop, Start] */
 	HURRY,  /* queue [Stop], if its grace is shorter than the one that runs */
+	NOW,    /* queue [Start] instead of what waits */
+	CANCEL, /* queue nothing instead of what waits */
 	OUTCOME_MAX
 };
 
@@ -133,6 +137,15 @@ static int refuse(const struct call *call, enum outcome outcome, struct err *err
 	return conflict(call->vm, what, err);
 }
 
+static void push_start(const struct call *call, struct verb_effect *effect)
+{
+	struct state_request *start = &effect->requests[effect->n_requests++];
+
+	start->action = REQUEST_START;
+	start->paused = call->verb == VERB_START && call->options->paused;
+	effect->set_requests = true;
+}
+
 /* One change at a time; only a lone Stop overtakes what is queued. */
 static int queue(const struct call *call, enum outcome outcome, struct verb_effect *effect,
 	struct err *err)
@@ -147,12 +160,8 @@ static int queue(const struct call *call, enum outcome outcome, struct verb_effe
 		stop->action = REQUEST_STOP;
 		copy_str(stop->uid, sizeof(stop->uid), call->vmi->meta.uid);
 	}
-	if (outcome == START || outcome == AGAIN) {
-		struct state_request *start = &effect->requests[effect->n_requests++];
-
-		start->action = REQUEST_START;
-		start->paused = call->verb == VERB_START && call->options->paused;
-	}
+	if (outcome == START || outcome == AGAIN)
+		push_start(call, effect);
 	effect->set_requests = true;
 	return 0;
 }
@@ -172,6 +181,21 @@ static int hurry(const struct call *call, struct verb_effect *effect, struct err
 		"is being stopped already with a grace period of %lld s; give a shorter one to hurry",
 		(long long)grace);
 	return conflict(call->vm, what, err);
+}
+
+/*
+ * Between the runs of a crash loop the matrix would refuse what a person wants most: to have it start now,
+ * and to have it end. So would it refuse to stop whatever else is only about to start.
+ */
+static enum outcome outcome_of(const struct call *call)
+{
+	enum outcome outcome = matrix[call->verb][situation_of(call->vmi)][call->vm->strategy];
+
+	if (is_running(call->vmi))
+		return outcome;
+	if (call->verb == VERB_START && crash_loop_holds(call->vm))
+		return NOW;
+	return outcome == NO_STOPPED && vm_would_start(call->vm) ? CANCEL : outcome;
 }
 
 static int apply(const struct call *call, enum outcome outcome, struct verb_effect *effect,
@@ -201,6 +225,12 @@ static int apply(const struct call *call, enum outcome outcome, struct verb_effe
 		return queue(call, outcome, effect, err);
 	case HURRY:
 		return hurry(call, effect, err);
+	case NOW:
+		push_start(call, effect);
+		return 0;
+	case CANCEL:
+		effect->set_requests = effect->record_strategy = true;
+		return 0;
 	case NOOP:
 	case OUTCOME_MAX:
 		break;
@@ -258,7 +288,7 @@ int verb_check(enum verb verb, const struct verb_options *options, const struct 
 		return no_vm(call.vmi, err);
 	effect.clear_start_failure = true;
 	set_grace(&call, &effect);
-	rc = apply(&call, matrix[verb][situation_of(call.vmi)][call.vm->strategy], &effect, err);
+	rc = apply(&call, outcome_of(&call), &effect, err);
 	if (rc)
 		return rc;
 	*ret_effect = options->dry_run ? none : effect;

@@ -23,7 +23,9 @@ struct verb_effect {
 	struct state_request requests[REQUESTS_MAX];
 	unsigned n_requests;
 	int64_t vmi_grace;        /* GRACE_UNSET: VMI's terminationGracePeriodSeconds unchanged */
-	bool clear_start_failure; /* start/stop/restart through the API always do (§4.5) */
+	bool clear_start_failure; /* start/stop/restart through the API always do (§4.5), and the
+				   * guard's count with it */
+	bool record_strategy; /* it is not new any more: nothing starts but on request (§4.3) */
 };
 
 struct verb_target { /* what the store holds for ns/name; either may be NULL; borrowed */

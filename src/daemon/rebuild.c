@@ -31,6 +31,7 @@ static void become_running(struct vmi *vmi, struct now now)
 	vmi_set_phase(vmi, PHASE_SCHEDULED, now);
 	vmi_set_phase(vmi, PHASE_RUNNING, now);
 	vmi->prepared = true;
+	vmi->running_at = 0; /* nobody knows since when */
 }
 
 /* The run that the domain names becomes m's: made of the VM's template, or the bare VMI itself. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/crashloop.h"
 #include "core/edit.h"
 #include "core/vmi_verbs.h"
 #include "daemon/agent_private.h"
@@ -205,8 +206,12 @@ static void apply_effect(struct agent *agent, struct machine *m, const struct ve
 		memcpy(vm->requests, effect->requests, sizeof(vm->requests));
 		vm->n_requests = effect->n_requests;
 	}
-	if (effect->clear_start_failure)
+	if (effect->record_strategy)
+		vm->recorded = vm->strategy;
+	if (effect->clear_start_failure) {
 		memset(&vm->failure, 0, sizeof(vm->failure));
+		crash_loop_clear(&vm->crash);
+	}
 	if (effect->vmi_grace != GRACE_UNSET && m->vmi)
 		vmi_change_grace(m, effect->vmi_grace);
 	m->vm_changed = true;

@@ -71,7 +71,7 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 		.connected = agent->connected,
 		.hold = agent->rebuilding,
 		.settled = agent_is_settled(agent) };
-	struct step_env env = { .now = now, .random = agent_random(agent) };
+	struct step_env env = { .now = now, .tuning = host.tuning, .random = agent_random(agent) };
 	struct happening what;
 	struct err err;
 	struct plan plan;

@@ -20,15 +20,19 @@ static const char *or_none(const char *text)
 static int add_vm(void *ctx, const struct object_row *row)
 {
 	struct ending *e = ctx;
-	cJSON *root = cJSON_Parse(row->object);
+	cJSON *root = cJSON_Parse(row->object), *state = cJSON_Parse(row->state);
 
-	buf_printf(&e->text, "vm %s strategy %s printable %s deleted %s memory %s failures %s\n",
+	buf_printf(&e->text,
+		"vm %s strategy %s printable %s deleted %s memory %s failures %s loop %s",
 		row->name, or_none(look_text(root, "spec.runStrategy")),
 		or_none(look_text(root, "status.printableStatus")),
 		look_text(root, "metadata.deletionTimestamp") ? "yes" : "no",
 		or_none(look_text(root, "spec.template.spec.domain.memory.guest")),
-		or_none(look_text(root, "status.startFailure.consecutiveFailCount")));
+		or_none(look_text(root, "status.startFailure.consecutiveFailCount")),
+		or_none(look_text(root, "status.conditions.CrashLoop.reason")));
+	buf_printf(&e->text, " crashes %s\n", or_none(look_text(state, "crashes")));
 	cJSON_Delete(root);
+	cJSON_Delete(state);
 	return 0;
 }
 

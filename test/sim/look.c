@@ -86,6 +86,8 @@ static const char *path_of(const char *key)
 		{ "deleted",   "metadata.deletionTimestamp" },
 		{ "uid",       "metadata.uid" },
 		{ "failures",  "status.startFailure.consecutiveFailCount" },
+		{ "loop",      "status.conditions.CrashLoop.reason" },
+		{ "loop-says", "status.conditions.CrashLoop.message" },
 		{ "start",     "spec.startStrategy" },
 		{ "queued",    "status.conditions.StartQueued.reason" },
 		{ "memory",    "spec.template.spec.domain.memory.guest" },

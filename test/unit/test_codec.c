@@ -36,6 +36,8 @@ static struct vm *vm_full(void)
 	vm->requests[1] = (struct state_request){ REQUEST_START, "", true };
 	vm->n_requests = 2;
 	vm->failure = (struct start_failure){ 4, "failed-uid", 5000, 6000 };
+	vm->crash =
+		(struct crash_loop){ 5, "crashed-uid", 7000, 8000, 120, xstrdup("it fell over") };
 	vm->ran_once = true;
 	vm->manifest_file = xstrdup("web.yaml");
 	vm->manifest_error = xstrdup("web.yaml:1:2: no");
@@ -60,6 +62,9 @@ static struct vmi *vmi_full(void)
 	vmi->reason = xstrdup("Because");
 	vmi->sync_error = xstrdup("no");
 	vmi->end = (struct end_evidence){ true, true, true, REASON_SAVED };
+	vmi->end_why = xstrdup("the guest panicked");
+	vmi->running_at = 12;
+	vmi->ended_at = 13;
 	vmi->scheduled_at = 7;
 	vmi->retry_at = 8;
 	vmi->tries = 9;
@@ -129,6 +134,12 @@ START_TEST(test_vm_round_trip)
 	ck_assert_str_eq(vm->failure.last_uid, "failed-uid");
 	ck_assert_int_eq(vm->failure.retry_at, 5000);
 	ck_assert_int_eq(vm->failure.retry_wall, 6000);
+	ck_assert_int_eq(vm->crash.count, 5);
+	ck_assert_str_eq(vm->crash.last_uid, "crashed-uid");
+	ck_assert_int_eq(vm->crash.retry_at, 7000);
+	ck_assert_int_eq(vm->crash.retry_wall, 8000);
+	ck_assert_int_eq(vm->crash.window_s, 120);
+	ck_assert_str_eq(vm->crash.cause, "it fell over");
 	ck_assert_str_eq(vm->manifest_file, "web.yaml");
 	ck_assert_str_eq(vm->manifest_error, "web.yaml:1:2: no");
 	vm_free(vm);
@@ -150,6 +161,9 @@ START_TEST(test_vmi_round_trip)
 	ck_assert_str_eq(vmi->sync_error, "no");
 	ck_assert(vmi->end.killed && vmi->end.guest_shutdown && vmi->end.panicked);
 	ck_assert_int_eq(vmi->end.stopped, REASON_SAVED);
+	ck_assert_str_eq(vmi->end_why, "the guest panicked");
+	ck_assert_int_eq(vmi->running_at, 12);
+	ck_assert_int_eq(vmi->ended_at, 13);
 	ck_assert_int_eq(vmi->scheduled_at, 7);
 	ck_assert_int_eq(vmi->retry_at, 8);
 	ck_assert_int_eq(vmi->tries, 9);
@@ -182,6 +196,11 @@ START_TEST(test_other_boot_ends_deadlines)
 
 	ck_assert_int_eq(vm->failure.retry_at, 0);
 	ck_assert_int_eq(vm->failure.retry_wall, 6000);
+	ck_assert_int_eq(vm->crash.retry_at, 0);
+	ck_assert_int_eq(vm->crash.retry_wall, 8000);
+	ck_assert_int_eq(vm->crash.count, 5);
+	ck_assert_int_eq(vmi->running_at, 0);
+	ck_assert_int_eq(vmi->ended_at, 0);
 	ck_assert_int_eq(vmi->scheduled_at, 0);
 	ck_assert_int_eq(vmi->retry_at, 0);
 	ck_assert_int_eq(vmi->signal_first, 0);

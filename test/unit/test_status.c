@@ -61,6 +61,17 @@ static void world_set(struct world *w, char letter)
 	case 'f': /* start failure */
 		w->vm.failure.count = 1;
 		break;
+	case 'l': /* the crash-loop guard holds it back */
+		w->vm.crash.count = 4;
+		w->vm.crash.retry_wall = 1000;
+		break;
+	case 'n': /* quick ends, none of them held back */
+		w->vm.crash.count = 3;
+		break;
+	case 's': /* a Start is queued */
+		w->vm.requests[0].action = REQUEST_START;
+		w->vm.n_requests = 1;
+		break;
 	case 'P':
 		w->facts.pvc_missing = true;
 		break;
@@ -148,6 +159,18 @@ static const struct {
 	{ STRATEGY_RERUN_ON_FAILURE, "Failed", "f", "CrashLoopBackOff" },
 	{ STRATEGY_ONCE,   "Failed",     "f",       "CrashLoopBackOff" },
 	{ STRATEGY_ONCE,   "Succeeded",  "f",       "CrashLoopBackOff" },
+	{ STRATEGY_ALWAYS, "none",       "l",       "CrashLoopBackOff" }, /* ours, §4.5 [P] */
+	{ STRATEGY_ALWAYS, "Failed",     "l",       "CrashLoopBackOff" },
+	{ STRATEGY_ALWAYS, "Succeeded",  "l",       "CrashLoopBackOff" },
+	{ STRATEGY_ALWAYS, "none",       "n",       "Stopped" },
+	{ STRATEGY_ALWAYS, "none",       "lc",      "Starting" },
+	{ STRATEGY_ALWAYS, "Scheduled",  "l",       "Starting" },
+	{ STRATEGY_ALWAYS, "Running",    "l",       "Running" },
+	{ STRATEGY_RERUN_ON_FAILURE, "none", "ls",  "CrashLoopBackOff" },
+	{ STRATEGY_RERUN_ON_FAILURE, "Failed", "l", "CrashLoopBackOff" },
+	{ STRATEGY_RERUN_ON_FAILURE, "none", "l",   "Stopped" }, /* nothing is to start it */
+	{ STRATEGY_ONCE,   "Failed",     "l",       "Stopped" },
+	{ STRATEGY_MANUAL, "none",       "ls",      "Stopped" },
 	{ STRATEGY_MANUAL, "none",       "f",       "Stopped" },
 	{ STRATEGY_MANUAL, "Failed",     "f",       "Stopped" },
 	{ STRATEGY_HALTED, "none",       "f",       "Stopped" },
@@ -426,6 +449,38 @@ START_TEST(without_a_vmi_nothing_stale_stays)
 }
 END_TEST
 
+/* Count, window and cause, and what comes next, from the first wait on until the count is reset. */
+START_TEST(a_crash_loop_shows)
+{
+	static const char said[] =
+		"ended 4 times in a row within 120 s of its start, the last time: it fell over; ";
+	static const char *const next[] = { "next try at 1970-01-01T00:00:01Z",
+		"this is the next try" };
+	static const char *const phases[] = { "none", "Running" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(next); i++) {
+		autofree char *want = xasprintf("%s%s", said, next[i]);
+		struct conditions c;
+		struct world w;
+
+		world_init(&w, STRATEGY_ALWAYS, phases[i]);
+		world_set(&w, 'n');
+		expect_vm(&w, i ? "Ready=True" : "Ready=False/VMINotExists");
+		world_set(&w, 'l');
+		w.vm.crash.window_s = 120;
+		w.vm.crash.cause = (char[]){ "it fell over" };
+		vm_conditions(&w.vm, w.facts.vmi, &w.dom, &c);
+		ck_assert_str_eq(c.list[1].message, want);
+		conditions_done(&c);
+		expect_vm(&w,
+			i ? "Ready=True CrashLoop=True/GuestKeepsEnding"
+			  : "Ready=False/VMINotExists CrashLoop=True/GuestKeepsEnding");
+		w.vm.strategy = STRATEGY_MANUAL;
+		expect_vm(&w, i ? "Ready=True" : "Ready=False/VMINotExists");
+	}
+}
+END_TEST
+
 START_TEST(a_rejected_manifest_shows)
 {
 	struct conditions c;
@@ -484,6 +539,7 @@ Suite *test_status_suite(void)
 	tcase_add_test(conditions, paused_only_while_paused);
 	tcase_add_test(conditions, synchronized_is_only_ever_false);
 	tcase_add_test(conditions, without_a_vmi_nothing_stale_stays);
+	tcase_add_test(conditions, a_crash_loop_shows);
 	tcase_add_test(conditions, a_rejected_manifest_shows);
 	tcase_add_test(conditions, an_unsupported_strategy_is_a_failure);
 	tcase_add_test(conditions, all_at_once_fits);

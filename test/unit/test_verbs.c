@@ -55,7 +55,7 @@ static void world_init(struct world *w, enum run_strategy strategy)
 	*w = (struct world){ .ns = "default", .name = "web" };
 	w->vm.meta.ns = w->vmi.meta.ns = w->ns;
 	w->vm.meta.name = w->vmi.meta.name = w->name;
-	w->vm.strategy = strategy;
+	w->vm.strategy = w->vm.recorded = strategy;
 	w->vmi.typed.grace = GRACE_UNSET;
 	w->vmi.phase = PHASE_RUNNING;
 	copy_str(w->vmi.meta.uid, UID_SIZE, RUN);
@@ -208,7 +208,7 @@ static const struct row {
 	enum phase phase;           /* PHASE_MAX: no VMI */
 	struct verb_options options;
 	int64_t vmi_grace;          /* of the VMI before */
-	const char *queue;          /* before */
+	const char *queue;          /* before: S Start, X Stop; L: a crash loop is held back, N: a new strategy */
 	const char *want;
 } rows[] = {
 	/* start --paused */
@@ -268,10 +268,43 @@ static const struct row {
 	{ VERB_RESTART, STRATEGY_MANUAL, PHASE_FAILED, { .has_grace = 1, .grace = 0 }, 30, "", "[Stop,Start] grace=1" },
 	{ VERB_RESTART, STRATEGY_HALTED, PHASE_RUNNING, { .has_grace = 1, .grace = 5 }, -1, "", "400" }, /* before 409 */
 	{ VERB_RESTART, STRATEGY_HALTED, PHASE_RUNNING, { .has_grace = 1, .grace = 0 }, -1, "", "409" },
+	/* between the runs of a crash loop a start means now, and a stop that it ends (§4.5 [P]) */
+	{ VERB_START, STRATEGY_ALWAYS, PHASE_MAX, { 0 }, -1, "L", "[Start]" },
+	{ VERB_START, STRATEGY_ALWAYS, PHASE_FAILED, { 0 }, -1, "L", "[Start]" },
+	{ VERB_START, STRATEGY_ALWAYS, PHASE_MAX, { .paused = 1 }, -1, "L", "[Start{paused}]" },
+	{ VERB_START, STRATEGY_ALWAYS, PHASE_RUNNING, { 0 }, -1, "L", "409" },
+	{ VERB_START, STRATEGY_RERUN_ON_FAILURE, PHASE_MAX, { 0 }, -1, "LS", "[Start]" },
+	{ VERB_START, STRATEGY_RERUN_ON_FAILURE, PHASE_FAILED, { .paused = 1 }, -1, "LS", "[Start{paused}]" },
+	{ VERB_START, STRATEGY_RERUN_ON_FAILURE, PHASE_SCHEDULED, { 0 }, -1, "LS", "409" },
+	{ VERB_START, STRATEGY_ONCE, PHASE_FAILED, { 0 }, -1, "L", "409" },
+	{ VERB_RESTART, STRATEGY_ALWAYS, PHASE_MAX, { 0 }, -1, "L", "409" },
+	{ VERB_STOP, STRATEGY_ALWAYS, PHASE_MAX, { 0 }, -1, "L", ">Halted" },
+	{ VERB_STOP, STRATEGY_RERUN_ON_FAILURE, PHASE_MAX, { 0 }, -1, "LS", "[]" },
+	/* … as it does of any start that waits, and nothing else */
+	{ VERB_STOP, STRATEGY_RERUN_ON_FAILURE, PHASE_MAX, { 0 }, -1, "S", "[]" },
+	{ VERB_STOP, STRATEGY_RERUN_ON_FAILURE, PHASE_FAILED, { 0 }, -1, "S", "[]" },
+	{ VERB_STOP, STRATEGY_RERUN_ON_FAILURE, PHASE_MAX, { 0 }, -1, "N", "[]" },
+	{ VERB_STOP, STRATEGY_MANUAL, PHASE_MAX, { 0 }, -1, "S", "[]" },
+	{ VERB_STOP, STRATEGY_MANUAL, PHASE_MAX, { 0 }, -1, "X", "409" },
+	{ VERB_STOP, STRATEGY_HALTED, PHASE_MAX, { 0 }, -1, "S", "409" },
+	{ VERB_STOP, STRATEGY_RERUN_ON_FAILURE, PHASE_MAX, { 0 }, -1, "", "409" },
 	/* a start knows no grace */
 	{ VERB_START, STRATEGY_MANUAL, PHASE_MAX, { .has_grace = 1, .grace = -1 }, -1, "", "[Start]" },
 };
 /* clang-format on */
+
+static void queue_up(struct world *w, const char *queue)
+{
+	for (; *queue; queue++) {
+		if (*queue == 'L')
+			w->vm.crash.retry_wall = 1;
+		else if (*queue == 'N')
+			w->vm.recorded = STRATEGY_UNSET;
+		else
+			w->vm.requests[w->vm.n_requests++].action = *queue == 'S' ? REQUEST_START
+										  : REQUEST_STOP;
+	}
+}
 
 START_TEST(options_and_queue)
 {
@@ -282,11 +315,7 @@ START_TEST(options_and_queue)
 	if (row->phase != PHASE_MAX)
 		w.vmi.phase = row->phase;
 	w.vmi.typed.grace = row->vmi_grace;
-	for (const char *q = row->queue; *q; q++) {
-		struct state_request *r = &w.vm.requests[w.vm.n_requests++];
-
-		r->action = *q == 'S' ? REQUEST_START : REQUEST_STOP;
-	}
+	queue_up(&w, row->queue);
 	expect(&w, row->phase != PHASE_MAX, row->verb, &row->options, row->want);
 }
 END_TEST
