@@ -77,8 +77,9 @@ static bool is_trouble(const struct node *condition)
 {
 	static const struct {
 		const char *type, *status;
-	} troubles[] = { { "Failure", "True" }, { "ManifestRejected", "True" },
-		{ "Synchronized", "False" }, { "Paused", "True" }, { "Ready", "False" } };
+	} troubles[] = { { "CrashLoop", "True" }, { "Failure", "True" },
+		{ "ManifestRejected", "True" }, { "Synchronized", "False" }, { "Paused", "True" },
+		{ "Ready", "False" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
 		if (streq(node_text(condition, "type"), troubles[i].type) &&

@@ -8,6 +8,7 @@
 #include "cli/resource.h"
 
 #define CONDITION(type) ".status.conditions[?(@.type==\"" type "\")].status"
+#define MESSAGE(type)   ".status.conditions[?(@.type==\"" type "\")].message"
 
 /* clang-format off */
 static const struct column vm_columns[] = {
@@ -16,6 +17,7 @@ static const struct column vm_columns[] = {
 	{ "STATUS",          ".status.printableStatus",              CELL_TEXT,   false },
 	{ "READY",           CONDITION("Ready"),                     CELL_TEXT,   false },
 	{ "RUNSTRATEGY",     ".spec.runStrategy",                    CELL_TEXT,   true },
+	{ "CRASHLOOP",       MESSAGE("CrashLoop"),                   CELL_TEXT,   true },
 	{ 0 },
 };
 static const struct column vmi_columns[] = {
