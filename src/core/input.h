@@ -52,10 +52,11 @@ struct actor {
 
 /* What a request is answered with, once the turn that handled it is committed. */
 struct answer {
-	const struct err *err; /* code OK: accepted */
-	const char *object;    /* JSON of the object as it is now, or NULL */
-	const char *note;      /* something the caller should be told, or NULL */
-	enum object_kind kind; /* of the object the request named, for Status details */
+	const struct err *err;           /* code OK: accepted */
+	const char *object;              /* JSON of the object as it is now, or NULL */
+	const char *note;                /* something the caller should be told, or NULL */
+	const struct findings *findings; /* what is wrong with the object, or NULL */
+	enum object_kind kind;           /* of the object the request named, for Status details */
 	const char *name;
 };
 struct reply {

@@ -38,8 +38,9 @@ struct note { /* a happening that leaves with the commit: an event and a log lin
 struct pending_reply { /* an answer that leaves with the commit */
 	struct reply reply;
 	struct err err;
-	char *note;   /* owned or NULL */
-	char *object; /* owned or NULL: instead of what is stored */
+	char *note;                /* owned or NULL */
+	char *object;              /* owned or NULL: instead of what is stored */
+	struct findings *findings; /* owned or NULL */
 	enum object_kind kind;
 	char *ns, *name; /* owned */
 };

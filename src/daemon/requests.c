@@ -35,7 +35,11 @@ static int keep_object(void *ctx, const struct object_row *row)
 static void reply_send(struct agent *agent, struct pending_reply *r)
 {
 	struct object_query query = { .kind = r->kind, .ns = r->ns, .name = r->name };
-	struct answer answer = { .err = &r->err, .note = r->note, .kind = r->kind, .name = r->name };
+	struct answer answer = { .err = &r->err,
+		.note = r->note,
+		.findings = r->findings,
+		.kind = r->kind,
+		.name = r->name };
 
 	if (!r->reply.answer)
 		return;
@@ -49,6 +53,9 @@ static void reply_done(struct pending_reply *r)
 {
 	free(r->note);
 	free(r->object);
+	if (r->findings)
+		findings_done(r->findings);
+	free(r->findings);
 	free(r->ns);
 	free(r->name);
 }

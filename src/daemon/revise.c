@@ -10,7 +10,8 @@ struct revision {
 	struct agent *agent;
 	const struct request *request;
 	struct machine *m;
-	char *preview; /* owned: what a dry run answers */
+	char *preview;             /* owned: what a dry run answers */
+	struct findings *findings; /* owned or NULL: what is wrong with the patched object */
 };
 
 static int check_rv(const struct request *request, const struct object_meta *meta, struct err *err)
@@ -78,20 +79,20 @@ static int check_identity(const struct node *before, const struct node *after, s
 	return rc;
 }
 
-static int check_patched(struct agent *agent, const struct node *tree, struct manifest *ret,
+static int check_patched(struct revision *r, const struct node *tree, struct manifest *ret,
 	struct err *err)
 {
-	struct findings findings = { 0 };
-	int rc = manifest_check(tree, &agent->options->policy, ret, &findings);
+	int rc;
 
+	r->findings = xcalloc(1, sizeof(*r->findings));
+	rc = manifest_check(tree, &r->agent->options->policy, ret, r->findings);
 	if (rc < 0)
-		err_set(err, ERR_INVALID, "%s: %s", findings.list[0].field,
-			findings.list[0].message);
-	findings_done(&findings);
+		err_set(err, ERR_INVALID, "%s: %s", r->findings->list[0].field,
+			r->findings->list[0].message);
 	return rc;
 }
 
-static int apply(const struct revision *r, struct manifest *ret, struct err *err)
+static int apply(struct revision *r, struct manifest *ret, struct err *err)
 {
 	const struct request *request = r->request;
 	struct node *before = document_tree(r->agent, r->m, request->kind);
@@ -101,7 +102,7 @@ static int apply(const struct revision *r, struct manifest *ret, struct err *err
 	if (rc == 0)
 		rc = check_identity(before, after, err);
 	if (rc == 0)
-		rc = check_patched(r->agent, after, ret, err);
+		rc = check_patched(r, after, ret, err);
 	node_free(before);
 	node_free(after);
 	return rc;
@@ -134,6 +135,7 @@ static void input_revision(struct agent *agent, const struct request *request,
 		request_note(agent, request, NULL, "change", &err);
 	agent_answer(agent, request, &err, NULL);
 	agent->replies[agent->n_replies - 1].object = r.preview;
+	agent->replies[agent->n_replies - 1].findings = r.findings;
 }
 
 void input_replace(struct agent *agent, const struct input *input, struct now now)

@@ -33,6 +33,9 @@ START_TEST(says_what_it_is)
 	api_expect(&f, "GET " KV, NULL, 200, "\"groupVersion\":\"kubevirt.io/v1\"");
 	api_expect(&f, "GET /apis/kubevirt.io/v1alpha3", NULL, 200, "kubevirt.io/v1alpha3");
 	api_expect(&f, "GET /api/v1", NULL, 200, "\"name\":\"events\"");
+	api_expect(&f, "GET /openapi/v3", NULL, 200, "apis/kubevirt.io/v1alpha3");
+	api_expect(&f, "GET /openapi/v3/apis/kubevirt.io/v1", NULL, 200, "\"openapi\":\"3.0.0\"");
+	api_expect(&f, "GET /openapi/v2", NULL, 200, "2.0");
 	api_fixture_stop(&f);
 }
 END_TEST

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "core/node.h"
+#include "daemon/api/openapi.h"
 #include "daemon/api/reply.h"
 
 void about_live(const struct call *call)
@@ -157,4 +158,26 @@ void about_core_resources(const struct call *call)
 void about_resources(const struct call *call)
 {
 	list_resources(call, group_in(call->request->path));
+}
+
+/* ---- OpenAPI ------------------------------------------------------------------------------- */
+
+void about_openapi_index(const struct call *call)
+{
+	reply_json(call->api, call->id, 200, openapi_v3_index(), NULL);
+}
+
+void about_openapi_v3(const struct call *call)
+{
+	reply_json(call->api, call->id, 200, openapi_v3(call->path.version), NULL);
+}
+
+void about_openapi_v2(const struct call *call)
+{
+	static const struct http_head head = { .status = 200,
+		.fields = { { "Content-Type", OPENAPI_V2_TYPE } } };
+	struct buf text = { 0 };
+
+	openapi_v2(&text);
+	http_respond(call->api->http, call->id, &head, text.data, text.len);
 }

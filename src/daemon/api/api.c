@@ -17,6 +17,10 @@ static const struct route {
 	{ "GET",    "/livez",						about_live },
 	{ "GET",    "/version",						about_version },
 
+	{ "GET",    "/openapi/v2",					about_openapi_v2 },
+	{ "GET",    "/openapi/v3",					about_openapi_index },
+	{ "GET",    "/openapi/v3/apis/kubevirt.io/{kv}",		about_openapi_v3 },
+
 	{ "GET",    "/api",						about_core },
 	{ "GET",    "/api/v1",						about_core_resources },
 	{ "GET",    "/apis",						about_groups },

@@ -25,6 +25,7 @@ static void unlink_pending(struct pending *p)
 static void send_answer(const struct pending *p, const struct answer *answer)
 {
 	struct reply_status status = { .err = answer->err,
+		.findings = answer->findings,
 		.has_kind = true,
 		.kind = answer->kind,
 		.name = answer->name };

@@ -29,22 +29,31 @@ static char *group_of(enum object_kind kind)
 	return xstrndup(version, slash ? (size_t)(slash - version) : 0);
 }
 
+static void add_cause(struct node *list, const char *field, const char *message)
+{
+	struct node *cause = node_new(NODE_MAP, NULL);
+
+	set_text(cause, "reason", "FieldValueInvalid");
+	set_text(cause, "message", message);
+	set_text(cause, "field", field);
+	node_append(list, cause);
+}
+
+/* kubectl prints nothing else of an object that is invalid, so there is always one. */
 static struct node *causes_of(const struct reply_status *s)
 {
 	struct node *list = node_new(NODE_LIST, NULL);
 
-	for (size_t i = 0; i < s->findings->n; i++) {
+	for (size_t i = 0; s->findings && i < s->findings->n; i++) {
 		const struct finding *f = &s->findings->list[i];
-		struct node *cause = node_new(NODE_MAP, NULL);
 		autofree char *message = s->places && f->line
 			? xasprintf("%s (line %d, column %d)", f->message, f->line, f->column)
 			: xstrdup(f->message);
 
-		set_text(cause, "reason", "FieldValueInvalid");
-		set_text(cause, "message", message);
-		set_text(cause, "field", f->field);
-		node_append(list, cause);
+		add_cause(list, f->field, message);
 	}
+	if (!list->n_children)
+		add_cause(list, NULL, s->err->msg);
 	return list;
 }
 
@@ -62,7 +71,7 @@ static struct node *details_of(const struct reply_status *s)
 		set_text(details, "kind",
 			wrong ? object_kind_name(s->kind) : object_kind_plural(s->kind));
 	}
-	if (s->findings && s->findings->n)
+	if (wrong)
 		node_set(details, "causes", causes_of(s));
 	return details;
 }

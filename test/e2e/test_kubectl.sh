@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Real kubectls through `vmactl proxy`: Debian's old one, and the one on PATH if there is another. Each does the whole
+# round on a VM of its own, while one guest runs for both.
+# environments: embed
+# takes: 45
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+PROXY=
+
+proxy_start()
+{
+	"${AS[@]}" "$B/vmactl" proxy --port 0 >"$T/log/proxy.log" 2>&1 &
+	PROXY=$!
+	await 'the proxy listens' grep -q '^Starting to serve on' "$T/log/proxy.log"
+	SERVER=http://$(sed -n 's/^Starting to serve on //p' "$T/log/proxy.log")
+}
+
+k() { HOME=$T "$KUBECTL" --server "$SERVER" --cache-dir "$T/kube" "$@" 2>&1; }
+
+# shows WHAT PATTERN COMMAND...
+shows()
+{
+	local out
+	out=$("${@:3}") || fail "$1: $out"
+	grep -q -e "$2" <<<"$out" || fail "$1: '$2' is not in: $out"
+	ok "$KIND: $1"
+}
+
+# denies WHAT PATTERN COMMAND...
+denies()
+{
+	local out
+	! out=$("${@:3}") || fail "$1: it was not refused: $out"
+	grep -q -e "$2" <<<"$out" || fail "$1: '$2' is not in: $out"
+	ok "$KIND: $1"
+}
+
+reads()
+{
+	shows 'api-resources'        'virtualmachines  *vm,vms  *kubevirt.io/v1  *true  *VirtualMachine' k api-resources
+	shows 'get'                  "^$VM  *[0-9a-z]*  *Stopped  *False" k get vms
+	shows 'get by short name'    '^guest  *[0-9a-z]*  *Running  *True' k get vm guest
+	shows 'get -o wide'          'LIVE-MIGRATABLE  *PAUSED' k get vmis -o wide
+	shows 'get -A'               "^default  *$VM " k get vms -A
+	shows 'get -o name'          "^virtualmachine.kubevirt.io/$VM" k get vm "$VM" -o name
+	shows 'get -o json'          '"kind": "VirtualMachine"' k get vm "$VM" -o json
+	shows 'get -o yaml'          '^kind: VirtualMachine' k get vm "$VM" -o yaml
+	shows 'get -o jsonpath'      '^Stopped$' k get vm "$VM" -o 'jsonpath={.status.printableStatus}{"\n"}'
+	shows 'get -o custom-columns' "^$VM  *Manual" \
+		k get vm "$VM" -o custom-columns=NAME:.metadata.name,STRATEGY:.spec.runStrategy
+	shows 'get -l'               "^$VM " k get vms -l "who=$VM"
+	shows 'get -l, no match'     'No resources found' k get vms -l 'who=nobody'
+	shows 'get --field-selector' "^$VM " k get vms --field-selector "metadata.name=$VM"
+	shows 'describe'             'Printable Status:  *Running' k describe vm guest
+	shows 'describe shows events' 'SuccessfulCreate' k describe vm guest
+	shows 'events'               'SuccessfulCreate  *virtualmachine/guest' k get events
+	shows 'explain'              'whether\|runStrategy' k explain vm.spec
+	shows 'explain a field'      'host-passthrough' k explain vm.spec.template.spec.domain.cpu.model
+	shows 'version'              'vmagent' k version
+}
+
+writes()
+{
+	local file=$T/$VM.yaml
+	manifest "$VM" Manual >"$file"
+	shows 'apply'                'created' k apply -f "$file"
+	shows 'apply again'          'unchanged' k apply -f "$file"
+	shows 'label'                'labeled' k label vm "$VM" "who=$VM"
+	shows 'annotate'             'annotated' k annotate vm "$VM" note=x
+	reads
+	sed -i 's/128Mi/192Mi/' "$file"
+	denies 'diff finds a difference' '^+ .*192Mi' k diff -f "$file"
+	shows 'server-side dry run'  'configured (server dry run)' k apply --dry-run=server -f "$file"
+	is "$KIND: … changes nothing" "$(get vm "$VM" .spec.template.spec.domain.memory.guest)" 128Mi
+	shows 'apply of a change'    'configured' k apply -f "$file"
+	is "$KIND: … keeps the label" "$(get vm "$VM" .metadata.labels.who)" "$VM"
+	shows 'diff finds none'      '^$' echo "$(k diff -f "$file")"
+	shows 'patch --type merge'   'patched' k patch vm "$VM" --type merge -p '{"spec":{"runStrategy":"Halted"}}'
+	shows 'patch --type json'    'patched' k patch vm "$VM" --type json \
+		-p '[{"op":"replace","path":"/spec/runStrategy","value":"Manual"}]'
+	denies 'patch --type strategic' 'not supported\|accepted media types' k patch vm "$VM" -p '{}'
+	denies 'a patch that does not fit' 'cpu.cores' k patch vm "$VM" --type merge \
+		-p '{"spec":{"template":{"spec":{"domain":{"cpu":{"cores":-1}}}}}}'
+	denies 'create of what is there' 'already exists' k create -f "$file"
+	shows 'replace'              'replaced' k replace -f "$file"
+	denies 'a bad field'         'memoryy' k create -f - < <(sed "s/memory:/memoryy:/;s/name: $VM/name: bad/" "$file")
+}
+
+follows()
+{
+	k get vms "$VM" -w >"$T/log/watch.$VM" &
+	local watch=$!
+	await 'the watch begins' grep -q "^$VM" "$T/log/watch.$VM"
+	shows 'wait --for=condition' 'condition met' k wait vm/guest --for=condition=Ready --timeout=120s
+	shows 'delete --wait'        'deleted' k delete vm "$VM" --wait
+	denies '… and it is gone'    'NotFound' k get vm "$VM"
+	await 'the watch shows it' test "$(wc -l <"$T/log/watch.$VM")" -ge 2
+	signal TERM $watch
+}
+
+round()
+{
+	KIND=$1 KUBECTL=$2 VM=$1
+	[ -x "$KUBECTL" ] || { echo "# skipped: there is no $KIND kubectl"; return; }
+	echo "# $KIND: $(k version --client 2>&1 | head -n 1)"
+	writes
+	follows
+}
+
+begin
+vm guest Always
+proxy_start
+running guest
+round old "$(cd "$(dirname "$0")/../.." && VMAGENT_BUILD=$B tools/kubectl 2>/dev/null | sed "s|^build|$B|")"
+round new "$(command -v kubectl)"
+
+KUBECTL=curl
+denied() { curl -s -o /dev/null -w '%{http_code}' "$@"; }
+if command -v curl >/dev/null; then
+	is 'a web page does not get through the proxy' "$(denied -H 'Origin: http://localhost' "$SERVER/version")" 403
+	is 'nor another host name' "$(denied -H 'Host: evil.example' "$SERVER/version")" 403
+	is 'this machine does' "$(denied "$SERVER/version")" 200
+fi
+signal TERM "$PROXY"
+soon 'the proxy is closed with its command' not bash -c ": </dev/tcp/127.0.0.1/${SERVER##*:}"
