@@ -24,9 +24,11 @@ static void report_overdue(struct agent *agent, struct machine *m, struct now no
 		struct running_op *op = &m->ops[lane];
 		struct happening what = { .warning = true };
 
-		if (op->kind == OP_NONE || op->overdue || now.boot < op->deadline || !m->vmi)
+		if (op->kind == OP_NONE || op->overdue || now.boot < op->deadline)
 			continue;
 		op->overdue = true;
+		if (!m->vmi)
+			continue; /* it outlived its run */
 		happen(&what, KIND_VMI, "LibvirtHangs", "libvirt has not answered '%s' for %lld s",
 			op_kind_name(op->kind), (long long)(op_kind_deadline(op->kind) / 1000));
 		agent_note(agent, &m->vmi->meta, &what);
