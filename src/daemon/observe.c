@@ -105,7 +105,8 @@ const struct domain_info *list_find(const struct domain_info *const *sorted, siz
 static bool facts_are_equal(const struct domain *a, const struct domain *b)
 {
 	return a->state == b->state && a->reason == b->reason && a->active == b->active &&
-		a->agent == b->agent && streq(a->owner, b->owner) && a->agreed >= READS_TO_AGREE;
+		a->agent == b->agent && streq(a->owner, b->owner) && a->agreed >= READS_TO_AGREE &&
+		!a->look_again;
 }
 
 /* A list is a read of each domain; stale where something was folded or is under way since it left. */
