@@ -153,6 +153,8 @@ char *agent_run_directory(const struct agent *agent,
 	const struct vmi *vmi); /* owned by the caller */
 void ops_plan_list(struct agent *agent, struct now now);
 void ops_send(struct agent *agent, struct now now);
+/* Whether op id still waits for the commit. */
+bool ops_is_unsent(const struct agent *agent, uint64_t id);
 /* Takes op id off the books; false if it is not there. The caller frees ns and name. */
 bool ops_take(struct agent *agent, uint64_t id, struct inflight *ret);
 void ops_done(struct agent *agent);

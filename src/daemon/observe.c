@@ -25,7 +25,8 @@ void input_connection(struct agent *agent, const struct input *input, struct now
 	replace_str(&agent->connection_why, up ? NULL : input->connection.why);
 	agent->connected = up;
 	agent->lists = 0;
-	agent->list_id = 0;
+	if (!ops_is_unsent(agent, agent->list_id))
+		agent->list_id = 0;
 	agent->list_overdue = false;
 	agent->list_at = now.boot;
 	for (size_t i = 0; i < agent->machines.n && !up; i++)

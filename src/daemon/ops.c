@@ -134,6 +134,15 @@ void ops_send(struct agent *agent, struct now now)
 	free(outbox);
 }
 
+bool ops_is_unsent(const struct agent *agent, uint64_t id)
+{
+	for (size_t i = 0; i < agent->n_outbox; i++) {
+		if (agent->outbox[i].id == id)
+			return true;
+	}
+	return false;
+}
+
 static size_t inflight_place(const struct agent *agent, uint64_t id)
 {
 	size_t low = 0, high = agent->n_inflight;
