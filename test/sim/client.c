@@ -29,12 +29,21 @@ static void on_answer(void *ctx, const struct answer *answer)
 	if (answer->err->code == ERR_UNAVAILABLE) {
 		c->retry_at = w->t + RETRY_AFTER;
 		c->lost = true; /* it is kept, and done when it can be saved */
-		return;
+		if (c->wish != WISH_EITHER)
+			return;
 	}
 	c->waiting = false;
 	c->answered = true;
 	c->err = *answer->err;
 	replace_str(&c->note, answer->note);
+}
+
+/* Whether it undoes a stop when it is accepted. */
+static bool may_start(const struct client_request *c)
+{
+	if (c->kind == INPUT_VERB)
+		return c->request.verb != VERB_STOP;
+	return c->kind != INPUT_VMI_VERB;
 }
 
 void client_submit(struct world *w)
@@ -51,8 +60,7 @@ void client_submit(struct world *w)
 	input.request.actor = (struct actor){ .kind = ACTOR_USER, .uid = 1000 };
 	if (c->kind == INPUT_CREATE || c->kind == INPUT_REPLACE)
 		input.request.manifest = &c->manifest;
-	if (!c->refused && c->kind != INPUT_VMI_VERB &&
-		(c->kind != INPUT_VERB || c->request.verb != VERB_STOP))
+	if (c->wish != WISH_REFUSED && may_start(c))
 		watch_stop(w, c->request.name, false);
 	c->sent = true;
 	world_input(w, &input);
@@ -75,31 +83,67 @@ static const char *what(const struct client_request *c)
 	return c->kind == INPUT_VERB ? verb_name(c->request.verb) : "the request";
 }
 
-void client_do(struct world *w, bool refused)
+/* A refusal is one for a reason that the table of the verbs has. */
+static bool is_refusal(const struct client_request *c)
+{
+	return c->err.code == ERR_CONFLICT || c->err.code == ERR_EXISTS ||
+		c->err.code == ERR_NOT_FOUND || c->err.code == ERR_BAD_REQUEST;
+}
+
+static void check_refused(struct world *w, const char *before)
+{
+	struct client_request *c = &w->client;
+	autofree char *after = look_all(w);
+
+	if (c->err.code == ERR_OK)
+		world_fail(w, "%s %s was to be refused, and was not", what(c), c->request.name);
+	else if (w->mishap.trouble == TROUBLE_NONE && !streq(before, after))
+		world_fail(w, "%s %s was refused and changed something all the same", what(c),
+			c->request.name);
+}
+
+static void check_answer(struct world *w, const char *before)
+{
+	struct client_request *c = &w->client;
+	bool good = c->wish == WISH_EITHER ? c->lost || !c->err.code || is_refusal(c) : is_fine(c);
+
+	if (c->waiting)
+		world_fail(w, "%s %s got no answer", what(c), c->request.name);
+	else if (c->wish == WISH_REFUSED)
+		check_refused(w, before);
+	else if (!good)
+		world_fail(w, "%s %s was refused: %s", what(c), c->request.name, c->err.msg);
+}
+
+/* A VM that is being deleted may have a successor, which nobody stopped. */
+static bool has_stopped(struct world *w)
+{
+	const struct client_request *c = &w->client;
+	autofree char *object = look_object(w, KIND_VM, c->request.name);
+
+	if (c->wish == WISH_REFUSED || c->kind != INPUT_VERB || c->request.verb != VERB_STOP)
+		return false;
+	if (object && strstr(object, "\"deletionTimestamp\""))
+		return false;
+	return c->wish == WISH_EITHER ? !c->err.code : is_fine(c);
+}
+
+void client_do(struct world *w, enum wish wish)
 {
 	struct client_request *c = &w->client;
 	msec limit = w->t + PATIENCE;
-	autofree char *before = refused ? look_all(w) : NULL;
+	autofree char *before = wish == WISH_REFUSED ? look_all(w) : NULL;
 
 	c->waiting = true;
-	c->refused = refused;
+	c->wish = wish;
+	c->was_stopped = watch_is_stopped(w, c->request.name);
 	client_submit(w);
 	while (c->waiting && world_step(w, limit))
 		;
-	if (c->waiting) {
-		world_fail(w, "%s %s got no answer", what(c), c->request.name);
-	} else if (refused && c->err.code == ERR_OK) {
-		world_fail(w, "%s %s was to be refused, and was not", what(c), c->request.name);
-	} else if (refused && w->mishap.trouble == TROUBLE_NONE) {
-		autofree char *after = look_all(w);
-
-		if (!streq(before, after))
-			world_fail(w, "%s %s was refused and changed something all the same",
-				what(c), c->request.name);
-	} else if (!refused && !is_fine(c)) {
-		world_fail(w, "%s %s was refused: %s", what(c), c->request.name, c->err.msg);
-	}
-	if (!refused && is_fine(c) && c->kind == INPUT_VERB && c->request.verb == VERB_STOP)
+	check_answer(w, before);
+	if (wish == WISH_EITHER && c->err.code && !c->lost)
+		watch_stop(w, c->request.name, c->was_stopped);
+	else if (has_stopped(w))
 		watch_stop(w, c->request.name, true);
 	c->waiting = false;
 }

@@ -102,7 +102,7 @@ static void do_folder(struct command *c)
 
 /* ---- requests ------------------------------------------------------------------------------------- */
 
-static void request(struct command *c, bool refused)
+static void request(struct command *c, enum wish wish)
 {
 	struct client_request *client = &c->w->client;
 	bool vmi_verb = vmi_verb_parse(c->name, &client->request.vmi_verb);
@@ -117,10 +117,10 @@ static void request(struct command *c, bool refused)
 		.paused = option(c, "paused") != NULL };
 	client->request.kind = !vmi_verb && (verb || streq(c->words[0], "vm")) ? KIND_VM : KIND_VMI;
 	client->kind = vmi_verb ? INPUT_VMI_VERB : verb ? INPUT_VERB : INPUT_DELETE;
-	client_do(c->w, refused);
+	client_do(c->w, wish);
 }
 
-static void create(struct command *c, bool refused)
+static void create(struct command *c, enum wish wish)
 {
 	bool vm = streq(c->words[0], "vm");
 	struct command rest = { c->w, c->words + 1, c->n - 1, NULL, c->name };
@@ -128,28 +128,51 @@ static void create(struct command *c, bool refused)
 
 	client_create(c->w, text);
 	if (!c->w->failure[0])
-		client_do(c->w, refused);
+		client_do(c->w, wish);
 }
 
-static void ask(struct command *c, bool refused)
+static void ask(struct command *c, enum wish wish)
 {
 	client_done(&c->w->client);
 	if (streq(c->name, "create"))
-		create(c, refused);
+		create(c, wish);
 	else
-		request(c, refused);
+		request(c, wish);
 }
 
 static void do_request(struct command *c)
 {
-	ask(c, false);
+	ask(c, WISH_ACCEPTED);
 }
 
 static void do_refused(struct command *c)
 {
 	struct command inner = { c->w, c->words + 1, c->n - 1, NULL, c->words[0] };
 
-	ask(&inner, true);
+	ask(&inner, WISH_REFUSED);
+}
+
+/* guest NAME ACT, virsh ACT NAME: when it can be done. */
+static void try_act(struct command *c)
+{
+	bool guest = streq(c->name, "guest");
+	const struct fake_domain *dom;
+	autofree char *full = xasprintf("default_%s", c->words[guest ? 0 : 1]);
+
+	dom = fake_find(c->w, full);
+	if (dom && dom->active)
+		(guest ? do_guest : do_virsh)(c);
+}
+
+/* Whether it is accepted or refused, or cannot be done at all. */
+static void do_try(struct command *c)
+{
+	struct command inner = { c->w, c->words + 1, c->n - 1, NULL, c->words[0] };
+
+	if (streq(inner.name, "guest") || streq(inner.name, "virsh"))
+		try_act(&inner);
+	else
+		ask(&inner, WISH_EITHER);
 }
 
 static void do_answer(struct command *c)
@@ -232,6 +255,7 @@ static const struct {
 	{ "delete",  2, do_request },
 	{ "create",  2, do_request },
 	{ "refused", 2, do_refused },
+	{ "try",     2, do_try },
 	{ "answer",  1, do_answer },
 	{ "guest",   2, do_guest },
 	{ "virsh",   2, do_virsh },

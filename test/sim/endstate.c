@@ -123,3 +123,51 @@ char *look_end(struct world *w)
 	add_boots(&e);
 	return e.text.data;
 }
+
+/* ---- rest ------------------------------------------------------------------------------------------ */
+
+/* What is wrong with a VM that nothing troubles any more, or NULL. */
+static const char *unrest(const cJSON *vm, const cJSON *vmi, bool runs)
+{
+	const char *strategy = look_text(vm, "spec.runStrategy");
+	const char *phase = look_text(vmi, "status.phase");
+	bool running = streq(phase, "Running");
+
+	if (look_text(vm, "metadata.deletionTimestamp"))
+		return "is still being deleted";
+	if (vmi && look_text(vmi, "metadata.deletionTimestamp"))
+		return "has a run that is still being stopped";
+	if (vmi && !running && !streq(phase, "Succeeded") && !streq(phase, "Failed"))
+		return "has a run that gets nowhere";
+	if (running != runs)
+		return running ? "is Running without a QEMU" : "has a QEMU and is not Running";
+	if (streq(strategy, "Always") && !running)
+		return "is not started";
+	return streq(strategy, "Halted") && vmi ? "is not stopped" : NULL;
+}
+
+static int check_vm(void *ctx, const struct object_row *row)
+{
+	struct world *w = ctx;
+	autofree char *domain = xasprintf("default_%s", row->name);
+	autofree char *object = look_object(w, KIND_VMI, row->name);
+	cJSON *vm = cJSON_Parse(row->object), *vmi = object ? cJSON_Parse(object) : NULL;
+	const struct fake_domain *dom = fake_find(w, domain);
+	const char *why = unrest(vm, vmi, dom && dom->active);
+
+	if (why)
+		world_fail(w, "all is well, and %s %s", row->name, why);
+	cJSON_Delete(vm);
+	cJSON_Delete(vmi);
+	return 0;
+}
+
+void look_rest(struct world *w)
+{
+	struct object_query vms = { .kind = KIND_VM };
+	autofree char *end = look_end(w);
+
+	store_each(w->store, &vms, check_vm, w, NULL);
+	if (strstr(end, "LEFT OVER"))
+		world_fail(w, "all is well, and something is left over:\n%s", end);
+}

@@ -17,7 +17,7 @@
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
-static void line_done(struct line *line)
+void line_done(struct line *line)
 {
 	free(line->before);
 	free(line->text);
@@ -218,10 +218,12 @@ static struct points points_of(const struct world *w)
 	return (struct points){ w->commits, w->actions, w->ops, left - w->store->fail_after };
 }
 
-static void finish(struct world *w, struct outcome *ret, int line)
+static void finish(struct world *w, struct outcome *ret, int line, bool rest)
 {
 	if (!w->failure[0])
 		watch_end(w);
+	if (!w->failure[0] && rest)
+		look_rest(w);
 	ret->end = look_end(w);
 	if (w->failure[0])
 		ret->failure = line ? xasprintf("line %d, %s", line, w->failure)
@@ -249,7 +251,7 @@ void scenario_run(struct scenario *s, const struct run_options *options, struct 
 	}
 	w->quiet = true;
 	world_run(w, w->t + AFTERLIFE);
-	finish(w, ret, failed);
+	finish(w, ret, failed, options->rest);
 	free(w);
 }
 

@@ -24,6 +24,7 @@ struct scenario {
 	bool no_crash_walk, no_fault_walk;
 	bool any_boots; /* how often a guest was started depends on when the agent was killed */
 };
+void line_done(struct line *line);
 int scenario_load(const char *path, struct scenario *ret, struct err *err);
 void scenario_done(struct scenario *s);
 
@@ -43,6 +44,7 @@ struct run_options {
 	struct mishap mishap;
 	bool accept;
 	bool print;
+	bool rest; /* at the end all is healed, and must have come to rest */
 };
 void scenario_run(struct scenario *s, const struct run_options *options, struct outcome *ret);
 int scenario_save(const struct scenario *s, struct err *err);
@@ -50,7 +52,12 @@ int scenario_save(const struct scenario *s, struct err *err);
 /* walks.c */
 /* Beginnings that an earlier scenario shares are not walked again, unless `full`. */
 bool walks_run(struct scenario *s, const struct outcome *plain, bool full);
+const char *trouble_name(enum trouble trouble);
 /* One run; what: "after-action:7:vanish". */
 bool walks_only(struct scenario *s, const struct outcome *plain, const char *what);
+
+/* random.c */
+/* That many scenarios, of the seeds from that one on. */
+bool random_walk(unsigned long seed, unsigned long count);
 
 #endif

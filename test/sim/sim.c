@@ -7,6 +7,7 @@
  *   sim --plain FILE…                 without the walks
  *   sim --print FILE…                 plain, and shows the log
  *   sim --accept FILE…                plain, and writes the log into the scenario, for review
+ *   sim --random SEED COUNT           that many scenarios, drawn by chance
  *   sim --only TROUBLE:N[:FATE] FILE  one run of a walk, as its FAIL line names it, with its log
  */
 #include <stdio.h>
@@ -122,6 +123,8 @@ int main(int argc, char **argv)
 	struct settings settings = { 0 };
 	size_t n = 0, jobs = MIN((size_t)sysconf(_SC_NPROCESSORS_ONLN), JOBS_MAX);
 
+	if (argc == 4 && streq(argv[1], "--random"))
+		return random_walk(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10)) ? 0 : 1;
 	for (int i = 1; i < argc; i++) {
 		if (streq(argv[i], "--plain"))
 			settings.plain = true;

@@ -13,6 +13,7 @@
  *   endstate.c    what must be the same at the end of every run of a scenario
  *   scenario.c    scenario files; commands*.c: what their lines do; transcript.c: the expected log
  *   walks.c       each scenario again with a crash or a fault at every point
+ *   random.c      scenarios drawn at random
  */
 #ifndef VMAGENT_TEST_SIM_H
 #define VMAGENT_TEST_SIM_H
@@ -139,6 +140,7 @@ struct tracked { /* a VMI that was ever stored */
 	char uid[UID_SIZE];
 	enum phase phase;
 	bool started; /* its domain has run */
+	bool ended;   /* it is stored that its domain has ended */
 };
 
 struct watch {
@@ -160,14 +162,17 @@ struct manifest_file {
 	char *content; /* owned */
 };
 
+enum wish { WISH_ACCEPTED, WISH_REFUSED, WISH_EITHER }; /* what is to come of a request */
+
 struct client_request { /* one at a time: the client waits for its answer */
 	struct request request;
 	struct manifest manifest; /* owned */
 	enum input_kind kind;
 	bool waiting, answered;
-	bool refused; /* it is to be refused */
-	bool sent;    /* an agent has it */
-	bool lost;    /* an earlier try got no answer */
+	enum wish wish;
+	bool was_stopped; /* the VM, by an admin, before it was sent */
+	bool sent;        /* an agent has it */
+	bool lost;        /* an earlier try got no answer */
 	msec retry_at;
 	struct err err;
 	char *note; /* owned */
@@ -264,8 +269,8 @@ void host_guest_sick(struct world *w, const char *name, const char *disk, const 
 /* client.c */
 void client_submit(struct world *w);
 void client_done(struct client_request *c);
-/* Sends it and lets time pass until it is answered; fails the world unless accepted as wanted. */
-void client_do(struct world *w, bool refused);
+/* Sends it and lets time pass until it is answered; fails the world unless it is as wished. */
+void client_do(struct world *w, enum wish wish);
 void client_create(struct world *w, const char *text);
 
 /* folder.c */
@@ -281,6 +286,7 @@ void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_
 void watch_quiet(struct world *w);
 void watch_end(struct world *w);
 void watch_stop(struct world *w, const char *name, bool stopped);
+bool watch_is_stopped(const struct world *w, const char *name);
 
 /* look.c */
 const char *look_text(const cJSON *json,
@@ -293,6 +299,8 @@ void look_mark(struct world *w, const char *name);
 
 /* endstate.c */
 char *look_end(struct world *w); /* the end state; owned */
+void look_rest(
+	struct world *w); /* fails the world unless each machine is at rest as it should be */
 
 /* commands.c */
 bool command_run(struct world *w, char *const *words, size_t n, const char *block);

@@ -25,6 +25,11 @@ static const char *const fate_names[FATE_MAX] = {
 };
 /* clang-format on */
 
+const char *trouble_name(enum trouble trouble)
+{
+	return trouble_names[trouble];
+}
+
 struct walk {
 	struct scenario *s;
 	const struct outcome *plain;
