@@ -237,13 +237,16 @@ strategy() { get vm "$1" .spec.runStrategy; }
 no_vmi() { vmactl get vmi "$1" 2>&1 | grep -q 'NotFound'; }
 no_vm() { vmactl get vm "$1" 2>&1 | grep -q 'NotFound'; }
 
-# manifest NAME STRATEGY [WORD...] prints a VM. Words: deaf, panic, net, grace=N, memory=N, scratch=SIZE, disk=PATH.
+# manifest NAME STRATEGY [WORD...] prints a VM. Words: deaf, blank (has no system), panic, net, grace=N, memory=N,
+# scratch=SIZE, disk=PATH.
 manifest()
 {
 	local name=$1 strategy=$2 image=guest grace=30 memory=128Mi panic='' net=false nics='' pod='' disks='' volumes='' word
+	local root='{ name: root, disk: { bus: virtio } }' source
 	for word in "${@:3}"; do
 		case $word in
 		deaf)      image=deaf ;;
+		blank)     image= ;;
 		panic)     panic='panicDevices: [ { model: isa } ]' ;;
 		net)       net=true nics='interfaces: [ { name: default, masquerade: {} } ]'
 		           pod='networks: [ { name: default, pod: {} } ]' ;;
@@ -256,6 +259,8 @@ manifest()
 		*)         fail "manifest: what is $word?" ;;
 		esac
 	done
+	source="{ name: root, containerDisk: { image: 'file://$T/img/$image.img' } }"
+	[ -n "$image" ] || source='{ name: root, emptyDisk: { capacity: 1Mi } }'
 	grep -v '^ *$' <<-YAML
 		apiVersion: kubevirt.io/v1
 		kind: VirtualMachine
@@ -273,9 +278,9 @@ manifest()
 		          autoattachPodInterface: $net
 		          $nics
 		          $panic
-		          disks: [ { name: root, disk: { bus: virtio } }$disks ]
+		          disks: [ $root$disks ]
 		      $pod
-		      volumes: [ { name: root, containerDisk: { image: "file://$T/img/$image.img" } }$volumes ]
+		      volumes: [ $source$volumes ]
 	YAML
 }
 
