@@ -85,6 +85,7 @@ kill_one()
 	one_of "${victims[@]}"
 	when=$((RANDOM % 1500))
 	nap $when
+	alive "$AGENT" || fail 'the agent ended by itself'
 	count_moments
 	kills=$((kills + 1))
 	echo "# kill $kills: $REPLY after $when ms"

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# lib.sh: what the end-to-end tests are written in. A test is a script that sources this file and runs in one of two
+# lib.sh: what the end-to-end tests are written in. A test is a script that sources this file and runs in one of three
 # environments, in a folder $T of its own:
 #   embed   the agent hosts libvirt's QEMU driver itself (qemu:///embed), as root or as an ordinary user
 #   system  a libvirtd of its own in a private mount namespace (qemu:///system), as root; no systemd, no cgroups
+#   test    libvirt's test driver, which pretends: for what needs many machines
 # Nothing here sleeps in the hope that something has happened: it is waited for, with a deadline.
 # test/e2e/run sets B (the built programs), T, NAME and ENV.
 set -u
@@ -133,6 +134,12 @@ embed_begin()
 {
 	URI="qemu:///embed?root=$T/lv"
 	RUN=$T/lv/run/qemu
+}
+
+test_begin()
+{
+	URI=test:///default
+	RUN=$T
 }
 
 # A KVM that root and the QEMU user can both open, as udev arranges it; else libvirt probes QEMU at each look-up.
