@@ -30,6 +30,7 @@
 	X(CLEAR_ERROR, "clear-error", NONE)                                 \
 	X(IO_FAILED, "io-failed", NONE) /* a resume did not help */         \
 	X(IO_OVER, "io-over", NONE)     /* the guest has run for a while */ \
+	X(DISK_IN_USE, "disk-in-use", NONE)                                 \
 	X(IO_RESUME, "io-resume", RESUME)                                   \
 	X(FORGET_VMI, "forget-vmi", NONE)                                   \
 	X(FORGET_VM, "forget-vm", NONE)                                     \
@@ -56,18 +57,25 @@ enum op_kind step_op(enum step step);
 
 struct plan {
 	enum step step;
-	enum phase phase;         /* SET_PHASE */
-	enum domain_reason cause; /* SET_PHASE: why a run ended */
-	const char *reason;       /* SET_PHASE: status.reason, or NULL; a constant */
-	msec wake_at;             /* boot time at which to decide again; NEVER: only on news */
-	bool wants_slot;          /* it is to start, and neither hangs nor waits for another try */
-	bool is_coming; /* it is on its way to a run: higher orders wait for it after a boot */
+	enum phase phase;                 /* SET_PHASE */
+	enum domain_reason cause;         /* SET_PHASE: why a run ended */
+	const char *reason;               /* SET_PHASE: status.reason, or NULL; a constant */
+	const struct disk_in_use *in_use; /* DISK_IN_USE; borrowed */
+	msec wake_at;    /* boot time at which to decide again; NEVER: only on news */
+	bool wants_slot; /* it is to start, and neither hangs nor waits for another try */
+	bool is_coming;  /* it is on its way to a run: higher orders wait for it after a boot */
+};
+
+struct disk_in_use {               /* borrowed */
+	const char *volume, *path; /* of the run that waits */
+	const char *ns, *name;     /* of the machine whose run has it */
 };
 
 struct host_facts {
 	struct now now;
-	const struct tuning *tuning; /* borrowed */
-	bool connected;              /* to libvirt */
+	const struct tuning *tuning;      /* borrowed */
+	bool connected;                   /* to libvirt */
+	const struct disk_in_use *in_use; /* keeps this run from being prepared; borrowed, or NULL */
 	bool hold;    /* no run is begun: which ones are running already is not known yet */
 	bool settled; /* … long enough that one read of a new run's domain is enough */
 };

@@ -103,7 +103,8 @@ bool rule_schedule(const struct view *v, struct plan *plan)
 		return false;
 	if (v->vmi->prepared)
 		return plan_phase(plan, PHASE_SCHEDULED, REASON_UNKNOWN, NULL);
-	return plan_step(plan, STEP_PREPARE);
+	plan->in_use = v->host->in_use;
+	return plan_step(plan, plan->in_use ? STEP_DISK_IN_USE : STEP_PREPARE);
 }
 
 bool rule_start(const struct view *v, struct plan *plan)

@@ -35,6 +35,7 @@ struct machine {
 	uint64_t vm_hash; /* of the VM's document as last saved: an equal one is not saved again */
 	bool vm_changed;  /* to be saved by this turn's commit */
 	bool vmi_changed;
+	bool holds_disks; /* its run's files are in the agent's index */
 	bool dirty;       /* waits in the agent's queue */
 	unsigned passes;  /* turns in a row that changed it although nothing new came in */
 	msec wake_at;     /* boot time; NEVER: none */

@@ -71,6 +71,7 @@ static step_fn *const steps[STEP_MAX] = {
 	[STEP_IO_FAILED]       = step_io_failed,
 	[STEP_IO_OVER]         = step_io_over,
 	[STEP_IO_RESUME]       = step_io_resume,
+	[STEP_DISK_IN_USE]     = step_disk_in_use,
 	[STEP_SIGNAL]          = step_signal,
 	[STEP_KILL]            = step_kill,
 	[STEP_UNDEFINE]        = step_op_line,

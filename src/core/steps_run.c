@@ -119,6 +119,25 @@ void step_kill(struct step_call *c)
 	vmi->signal_last = c->env->now.boot;
 }
 
+/* Said and stored once; the tries after that are not. */
+void step_disk_in_use(struct step_call *c)
+{
+	const struct disk_in_use *in_use = c->plan->in_use;
+	struct vmi *vmi = c->m->vmi;
+	autofree char *why =
+		xasprintf("volume '%s' ('%s') is in use by '%s/%s', which must stop first",
+			in_use->volume, in_use->path, in_use->ns, in_use->name);
+
+	vmi->retry_at = c->env->now.boot + retry_delay(++vmi->tries);
+	if (streq(vmi->sync_error, why))
+		return;
+	replace_str(&vmi->sync_error, why);
+	c->m->vmi_changed = true;
+	c->m->vm_changed = c->m->vm != NULL;
+	c->ret->warning = true;
+	happen(c->ret, KIND_VMI, "SyncFailed", "cannot be started: %s", why);
+}
+
 void step_op_line(struct step_call *c)
 {
 	if (c->plan->step != STEP_READ)

@@ -79,6 +79,7 @@ static int load_vmi(void *ctx, const struct object_row *row)
 	vmi->rebooted |= !l->same_boot && !phase_is_final(vmi->phase);
 	m->vmi_changed = !l->same_boot;
 	fold_disconnected(m);
+	disks_update(l->agent, m);
 	agent_mark(l->agent, m);
 	return 0;
 }
@@ -128,6 +129,7 @@ void agent_free(struct agent *agent)
 	slots_done(&agent->slots);
 	machines_done(&agent->machines);
 	origins_done(agent);
+	disks_done(&agent->disks);
 	ops_done(agent);
 	notes_done(agent);
 	replies_done(agent);

@@ -66,6 +66,11 @@ struct origins {
 	bool changed;
 };
 
+struct disks {                   /* files of the host that runs hold, by path */
+	struct disk_claim *list; /* owned */
+	size_t n, cap;
+};
+
 struct agent {
 	const struct agent_options *options;
 	struct store *store;
@@ -74,6 +79,7 @@ struct agent {
 	struct origins origins;
 	struct slots slots;
 	bool round_changed; /* whether there is a boot round is to be saved */
+	struct disks disks;
 	void (*commit_hook)(void *ctx, int64_t rv);
 	void *commit_ctx;
 
@@ -158,6 +164,13 @@ bool ops_is_unsent(const struct agent *agent, uint64_t id);
 /* Takes op id off the books; false if it is not there. The caller frees ns and name. */
 bool ops_take(struct agent *agent, uint64_t id, struct inflight *ret);
 void ops_done(struct agent *agent);
+
+/* disks.c: takes or gives up the files of m's run, as it needs them now; asked whenever m has changed. */
+void disks_update(struct agent *agent, struct machine *m);
+/* What keeps m's run from being prepared: filled and returned, or NULL. */
+const struct disk_in_use *disks_in_use(const struct agent *agent, const struct machine *m,
+	struct disk_in_use *ret);
+void disks_done(struct disks *disks);
 
 /* objects.c: from checked manifests to objects of the model, and back. */
 int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,

@@ -35,8 +35,8 @@ static void become_running(struct vmi *vmi, struct now now)
 }
 
 /* The run that the domain names becomes m's: made of the VM's template, or the bare VMI itself. */
-static int take_over(struct machine *m, const struct domain_info *info, struct now now,
-	struct err *err)
+static int take_over(struct agent *agent, struct machine *m, const struct domain_info *info,
+	struct now now, struct err *err)
 {
 	struct step_env env = { .now = now };
 
@@ -47,6 +47,7 @@ static int take_over(struct machine *m, const struct domain_info *info, struct n
 	machine_take_uuid(m, info->uuid);
 	m->vmi->pause = PAUSE_AS_IS; /* a user may have changed that since it began */
 	become_running(m->vmi, now);
+	disks_update(agent, m);
 	memset(&m->dom, 0, sizeof(m->dom));
 	return 0;
 }
@@ -67,7 +68,7 @@ static void rebuild_machine(struct agent *agent, struct machine *m, const struct
 	agent_mark(agent, m);
 	if (!is_candidate(m, info))
 		return;
-	if (take_over(m, info, now, &err) < 0)
+	if (take_over(agent, m, info, now, &err) < 0)
 		happen(&what, KIND_VM, "AdoptionFailed", "domain '%s': %s", info->name, err.msg);
 	else
 		happen(&what, KIND_VMI, "Adopted",

@@ -61,6 +61,7 @@ static void after_step(struct agent *agent, struct machine *m, enum step step, s
 		folder_forgotten(agent, KIND_VM, &m->gone_vm->meta, now);
 	if (step == STEP_FORGET_VMI)
 		folder_forgotten(agent, KIND_VMI, &m->gone_vmi->meta, now);
+	disks_update(agent, m);
 	m->passes++;
 	assert(m->passes <= PASSES_MAX);
 	machines_mark(&agent->machines, m);
@@ -68,7 +69,9 @@ static void after_step(struct agent *agent, struct machine *m, enum step step, s
 
 static void decide_machine(struct agent *agent, struct machine *m, struct now now)
 {
+	struct disk_in_use in_use;
 	struct host_facts host = { .now = now,
+		.in_use = disks_in_use(agent, m, &in_use),
 		.tuning = &agent->options->tuning,
 		.connected = agent->connected,
 		.hold = agent->rebuilding,
@@ -80,6 +83,7 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 	msec again;
 
 	report_overdue(agent, m, now);
+	disks_update(agent, m);
 	plan = machine_decide(m, &host);
 	again = slots_follow(&agent->slots, m, &plan, now);
 	machines_wake_at(&agent->machines, m, MIN(plan.wake_at, again));

@@ -75,6 +75,19 @@ int virt_error(struct err *err, const char *fmt, ...)
 	return err_set(err, code_of(virt_error_last()), "%s: %.*s", context, length, words);
 }
 
+char *virt_locked_image(const char *words)
+{
+	static const char asks[] = "Is another process using the image [";
+	const char *path = strstr(words, "Failed to get ") ? strstr(words, asks) : NULL;
+	const char *end;
+
+	if (!path)
+		return NULL;
+	path += sizeof(asks) - 1;
+	end = strstr(path, "]?");
+	return end ? xstrndup(path, (size_t)(end - path)) : NULL;
+}
+
 static void say_nothing(void *data, virErrorPtr error)
 {
 	(void)data;

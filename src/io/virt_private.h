@@ -19,6 +19,10 @@ int virt_error_last(void); /* VIR_ERR_… */
 /* Puts libvirt's own words (their first line) behind ours; the code is derived from libvirt's. */
 int virt_error(struct err *err, const char *fmt, ...) PRINTF(2, 3);
 
+/* The path of the image that QEMU, by these words of libvirt's, could not lock; owned, or NULL if it is
+ * something else. */
+char *virt_locked_image(const char *words);
+
 /* libvirt keeps still on stderr; errors are taken from the thread that made the call. */
 void virt_error_silence(void);
 

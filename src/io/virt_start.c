@@ -68,6 +68,21 @@ static int create(virDomainPtr dom, bool paused)
 	return virDomainSuspend(dom);
 }
 
+/* Words that tell what to do about it, where we know. */
+static void create_failed(const struct op *op, const char *kept, struct err *err)
+{
+	autofree char *locked = virt_locked_image(virGetLastErrorMessage());
+
+	virt_error(err, "start domain '%s'", op->domain);
+	if (locked)
+		err_wrap(err,
+			"disk image '%s' is open in another process; find it with 'fuser -v %s' "
+			"and end it",
+			locked, locked);
+	else if (kept && strstr(err->msg, "Permission denied"))
+		err_wrap(err, "'%s' keeps its owner, so QEMU's user needs access to it", kept);
+}
+
 static void define_and_create(virConnectPtr conn, const struct op *op, struct err *err)
 {
 	autofree char *kept = NULL;
@@ -75,12 +90,8 @@ static void define_and_create(virConnectPtr conn, const struct op *op, struct er
 
 	if (!dom)
 		return;
-	if (create(dom, op->paused) < 0) {
-		virt_error(err, "start domain '%s'", op->domain);
-		if (kept && strstr(err->msg, "Permission denied"))
-			err_wrap(err, "'%s' keeps its owner, so QEMU's user needs access to it",
-				kept);
-	}
+	if (create(dom, op->paused) < 0)
+		create_failed(op, kept, err);
 	virDomainFree(dom);
 }
 

@@ -10,6 +10,8 @@
 
 #include "lib/virt_fixture.h"
 
+#include "io/virt_private.h"
+
 /* A driver of its own for each connection would hide what others do to a domain: this is the shared one. */
 #define URI "test:///default"
 
@@ -346,6 +348,28 @@ START_TEST(nobody_there)
 END_TEST
 
 Suite *test_virt_suite(void);
+/* As libvirt gives QEMU's words on. */
+START_TEST(an_image_that_is_locked)
+{
+	char *path = virt_locked_image(
+		"internal error: process exited while connecting to monitor: qemu-system-x86_64: -device "
+		"virtio-blk-pci: Failed to get \"write\" lock\nIs another process using the image "
+		"[/disks/a b.img]?");
+
+	ck_assert_pstr_eq(path, "/disks/a b.img");
+	free(path);
+	path = virt_locked_image(
+		"Failed to get shared \"write\" lock\nIs another process using the image [/a]?\n");
+	ck_assert_pstr_eq(path, "/a");
+	free(path);
+	ck_assert_ptr_null(virt_locked_image("cannot allocate memory"));
+	ck_assert_ptr_null(virt_locked_image("Failed to get \"write\" lock"));
+	ck_assert_ptr_null(virt_locked_image("Is another process using the image [/a]?"));
+	ck_assert_ptr_null(
+		virt_locked_image("Failed to get it\nIs another process using the image [/a"));
+}
+END_TEST
+
 Suite *test_virt_suite(void)
 {
 	Suite *suite = suite_create("virt");
@@ -369,6 +393,7 @@ Suite *test_virt_suite(void)
 	tcase_add_test(tc, list);
 	tcase_add_test(tc, many_at_once);
 	tcase_add_test(tc, other_ops_are_not_its);
+	tcase_add_test(tc, an_image_that_is_locked);
 	suite_add_tcase(suite, tc);
 	tcase_add_test(connection, without_connection);
 	tcase_add_test(connection, nobody_there);

@@ -108,6 +108,18 @@ static void do_read(struct world *w, const struct op *op, struct op_result *resu
 		add_info(w, result, dom);
 }
 
+/* Files of the host lie in /disks here. */
+static void copy_disk(struct fake_domain *dom, const char *xml)
+{
+	const char *source = strstr(xml, "file=\"/disks/");
+
+	dom->disk[0] = '\0';
+	if (!source)
+		return;
+	source += strlen("file=\"");
+	copy_str(dom->disk, MIN(sizeof(dom->disk), strcspn(source, "\"") + 1), source);
+}
+
 static void do_start(struct world *w, const struct op *op, struct op_result *result)
 {
 	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
@@ -127,6 +139,7 @@ static void do_start(struct world *w, const struct op *op, struct op_result *res
 	copy_str(dom->uuid, UID_SIZE, op->uuid);
 	copy_str(dom->owner, UID_SIZE, op->vmi_uid);
 	dom->acpi = strstr(op->xml, "<acpi/>");
+	copy_disk(dom, op->xml);
 	dom->panic_device = strstr(op->xml, "<panic ");
 	if (!dom->active) {
 		domain_boot(w, dom);

@@ -85,6 +85,7 @@ struct fake_domain {
 	bool active;
 	bool acpi, panic_device;
 	bool going;    /* it is shutting down */
+	char disk[64]; /* the first file of the host that it writes to; "": none */
 	char sick[64]; /* the disk that fails; "": none */
 	char sick_reason[IO_REASON_SIZE];
 	enum unseen unseen; /* what happened while no libvirtd looked */

@@ -241,6 +241,16 @@ void watch_submit(struct world *w, const struct op *op)
 		check_slots(w, op);
 }
 
+static void check_disk(struct world *w, const struct fake_domain *dom)
+{
+	for (size_t i = 0; i < DOMAINS_MAX && dom->disk[0]; i++) {
+		const struct fake_domain *other = &w->fake.domains[i];
+
+		if (other != dom && other->exists && other->active && streq(other->disk, dom->disk))
+			world_fail(w, "%s and %s write to the same disk", dom->name, other->name);
+	}
+}
+
 void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_uid)
 {
 	struct tracked *seen = track(w, vmi_uid);
@@ -251,6 +261,7 @@ void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_
 	if (seen->started && (seen->phase != PHASE_SCHEDULED || seen->ended))
 		world_fail(w, "a second QEMU for the same VMI of %s", dom->name);
 	seen->started = true;
+	check_disk(w, dom);
 }
 
 /* ---- rest ------------------------------------------------------------------------------------------ */
@@ -267,7 +278,11 @@ void watch_quiet(struct world *w)
 
 	for (size_t i = 0; i < agent->machines.n && !agent->uncommitted; i++) {
 		const struct machine *m = agent->machines.list[i];
-		struct plan plan = machine_decide(m, &host);
+		struct disk_in_use in_use;
+		struct plan plan;
+
+		host.in_use = disks_in_use(agent, m, &in_use);
+		plan = machine_decide(m, &host);
 
 		if (plan.step != STEP_NONE)
 			world_fail(w, "%s: nothing new, and still it plans to %s", m->name,

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which run holds which file of the host: an index by path, so that no two guests write to the same
+ * disk (users.md 32). A run holds its files from before they are made until it is cleaned away. It goes
+ * by the paths as the manifests write them; what escapes that, QEMU's own lock on the image refuses.
+ */
+#include <string.h>
+
+#include "daemon/agent_private.h"
+
+struct disk_claim {
+	char *path; /* owned */
+	const struct machine *m;
+	bool writes;
+};
+
+static bool is_holding(const struct machine *m)
+{
+	return m->vmi && !m->vmi->cleaned &&
+		(m->vmi->prepared || m->ops[LANE_MAIN].kind == OP_PREPARE);
+}
+
+static bool is_written(const struct vmi_spec *spec, const struct volume *volume)
+{
+	for (size_t i = 0; i < spec->n_disks; i++) {
+		const struct disk *disk = &spec->disks[i];
+
+		if (streq(disk->name, volume->name))
+			return !disk->readonly && disk->device != DISK_DEVICE_CDROM;
+	}
+	return false;
+}
+
+/* The first claim on that path, or the place of one. */
+static size_t place_of(const struct disks *disks, const char *path)
+{
+	size_t low = 0, high = disks->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(disks->list[middle].path, path) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void claim(struct disks *disks, const struct machine *m, const struct volume *volume)
+{
+	size_t at = place_of(disks, volume->path);
+
+	(void)LIST_ADD(disks->list, disks->n, disks->cap);
+	memmove(&disks->list[at + 1], &disks->list[at], (disks->n - 1 - at) * sizeof(*disks->list));
+	disks->list[at] = (struct disk_claim){ .path = xstrdup(volume->path),
+		.m = m,
+		.writes = is_written(&m->vmi->typed, volume) };
+}
+
+static void release(struct disks *disks, const struct machine *m)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < disks->n; i++) {
+		if (disks->list[i].m == m)
+			free(disks->list[i].path);
+		else
+			disks->list[kept++] = disks->list[i];
+	}
+	disks->n = kept;
+}
+
+void disks_update(struct agent *agent, struct machine *m)
+{
+	bool holds = is_holding(m);
+
+	if (holds == m->holds_disks)
+		return;
+	m->holds_disks = holds;
+	if (!holds) {
+		release(&agent->disks, m);
+		return;
+	}
+	for (size_t i = 0; i < m->vmi->typed.n_volumes; i++) {
+		if (m->vmi->typed.volumes[i].kind == VOLUME_HOST_DISK)
+			claim(&agent->disks, m, &m->vmi->typed.volumes[i]);
+	}
+}
+
+static const struct machine *holder_of(const struct disks *disks, const struct machine *m,
+	const struct volume *volume)
+{
+	bool writes = is_written(&m->vmi->typed, volume);
+
+	for (size_t i = place_of(disks, volume->path);
+		i < disks->n && streq(disks->list[i].path, volume->path); i++) {
+		const struct disk_claim *c = &disks->list[i];
+
+		if (c->m != m && (c->writes || writes))
+			return c->m;
+	}
+	return NULL;
+}
+
+const struct disk_in_use *disks_in_use(const struct agent *agent, const struct machine *m,
+	struct disk_in_use *ret)
+{
+	const struct machine *holder;
+
+	if (!m->vmi || m->holds_disks || m->vmi->phase != PHASE_SCHEDULING)
+		return NULL;
+	for (size_t i = 0; i < m->vmi->typed.n_volumes; i++) {
+		const struct volume *volume = &m->vmi->typed.volumes[i];
+
+		if (volume->kind != VOLUME_HOST_DISK)
+			continue;
+		holder = holder_of(&agent->disks, m, volume);
+		if (!holder)
+			continue;
+		*ret = (struct disk_in_use){ volume->name, volume->path, holder->ns, holder->name };
+		return ret;
+	}
+	return NULL;
+}
+
+void disks_done(struct disks *disks)
+{
+	for (size_t i = 0; i < disks->n; i++)
+		free(disks->list[i].path);
+	free(disks->list);
+}
