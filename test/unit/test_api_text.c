@@ -117,19 +117,27 @@ START_TEST(label_selectors)
 	ck_assert(labels("example.com/tier", json) && labels("example.com/tier=", json));
 	ck_assert(labels("!x", json) && !labels("!app", json) && !labels("x", json));
 	ck_assert(labels(" app=web , !x", json) && !labels("app=web,x=y", json));
+	ck_assert(labels("app in (db, web)", json) && labels("app in(web)", json));
+	ck_assert(!labels("app in (db,we)", json) && !labels("x in (web)", json));
+	ck_assert(labels("app notin (db,we)", json) && !labels("app notin ( web ,db)", json));
+	ck_assert(labels("x notin (web)", json) && labels("example.com/tier in (,a)", json));
+	ck_assert(labels("app in (web),!x,app notin (a,b)", json));
+	ck_assert(!labels("app in (web), x,app notin (a,b)", json));
 	ck_assert(!labels("app=web", NULL) && labels("!app", NULL) && labels("app!=web", NULL));
 }
 END_TEST
 
 START_TEST(selectors_that_are_refused)
 {
-	static const char *const bad[] = { ",", "a=b,", "=b", "!=b", "!", "a in (b)",
-		"a notin (b,c)", "a>1", "a=b c", "a=\"b\"" };
+	static const char *const bad[] = { ",", "a=b,", "=b", "!=b", "!", "a>1", "a in b",
+		"a in (b", "a in (b) c", "(b)", "in (b)", "a b in (c)", "a on (b)", "a in (b=c)",
+		"a in (b c)", "a=(b)", "a)", "a=b c", "a=\"b\"" };
 	static const char *const bad_fields[] = { "metadata.name", "!metadata.name", "spec.x=1",
 		"involvedObject.name=a" };
 	struct selector s;
 	struct err err;
 	autofree char *many = xcalloc(2, SELECTOR_TERMS_MAX + 2);
+	struct buf set = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		ck_assert_msg(selector_parse_labels(bad[i], &s, &err) == -ERR_BAD_REQUEST, "%s",
@@ -141,6 +149,12 @@ START_TEST(selectors_that_are_refused)
 	for (int i = 0; i <= SELECTOR_TERMS_MAX; i++)
 		strcat(many, i ? ",a" : "a");
 	ck_assert_int_eq(selector_parse_labels(many, &s, &err), -ERR_BAD_REQUEST);
+	buf_puts(&set, "a in (b");
+	for (int i = 0; i < SELECTOR_VALUES_MAX; i++)
+		buf_puts(&set, ",b");
+	buf_puts(&set, ")");
+	ck_assert_int_eq(selector_parse_labels(set.data, &s, &err), -ERR_BAD_REQUEST);
+	buf_done(&set);
 }
 END_TEST
 

@@ -39,9 +39,9 @@ const char *selection_name(const struct selection *s)
 	if (*s->path.name)
 		return s->path.name;
 	for (size_t i = 0; i < s->fields.n; i++)
-		if (s->fields.terms[i].op == SELECTOR_EQUAL &&
+		if (s->fields.terms[i].op == SELECTOR_IN &&
 			streq(s->fields.terms[i].key, "metadata.name"))
-			return s->fields.terms[i].value;
+			return s->fields.terms[i].values[0];
 	return NULL;
 }
 

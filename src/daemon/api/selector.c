@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selectors as kubectl writes them, of the equality kind. They are matched against JSON text by
+ * Selectors as kubectl writes them, of equality and of sets. They are matched against JSON text by
  * jsonspan, so that a watch costs no tree per change.
  */
 #include <string.h>
@@ -11,51 +11,147 @@
 void selector_done(struct selector *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		free(s->terms[i].key);
-		free(s->terms[i].value);
+		struct selector_term *t = &s->terms[i];
+
+		for (size_t v = 0; v < t->n_values; v++)
+			free(t->values[v]);
+		free(t->values);
+		free(t->key);
 	}
 	*s = (struct selector){ 0 };
 }
 
-static void set_term(struct selector_term *t, enum selector_op op, const char *key, size_t key_len)
+/* Cuts the blanks off both ends, in place. */
+static char *trimmed(char *text)
 {
-	t->op = op;
-	t->key = xstrndup(key, key_len);
+	text += strspn(text, " ");
+	for (size_t i = strlen(text); i && text[i - 1] == ' '; i--)
+		text[i - 1] = '\0';
+	return text;
 }
 
-/* One term's text. Operators stand in the order in which they must be tried. */
-static int parse_term(char *text, struct selector_term *ret, struct err *err)
+static void add_value(struct selector_term *t, const char *value)
+{
+	t->values = xrealloc_array(t->values, t->n_values + 1, sizeof(*t->values));
+	t->values[t->n_values++] = xstrdup(value);
+}
+
+static int bad_term(const char *text, struct err *err)
+{
+	return err_set(err, ERR_BAD_REQUEST,
+		"selector term '%.200s' is none of key=value, key!=value, key, !key, "
+		"key in (a, b) and key notin (a, b)",
+		text);
+}
+
+/* "a, b)" of a set. */
+static int parse_values(struct selector_term *t, char *text, const char *whole, struct err *err)
+{
+	char *end = strchr(text, ')'), *rest = text, *piece;
+
+	if (!end || end[1])
+		return bad_term(whole, err);
+	*end = '\0';
+	while ((piece = strsep(&rest, ","))) {
+		if (t->n_values == SELECTOR_VALUES_MAX)
+			return err_set(err, ERR_BAD_REQUEST,
+				"a selector's set has more than %d values", SELECTOR_VALUES_MAX);
+		piece = trimmed(piece);
+		if (strpbrk(piece, " (<>\"\\=!"))
+			return bad_term(whole, err);
+		add_value(t, piece);
+	}
+	return 0;
+}
+
+/* "key in (a, b)"; false when there is no such operator in it. */
+static bool find_set(char *text, struct selector_term *t, char **ret_values)
+{
+	char *open = strchr(text, '('), *word;
+
+	if (!open)
+		return false;
+	*open = '\0';
+	word = strrchr(trimmed(text), ' ');
+	if (!word || (!streq(word, " in") && !streq(word, " notin")))
+		return false;
+	t->op = streq(word, " in") ? SELECTOR_IN : SELECTOR_NOT_IN;
+	*word = '\0';
+	t->key = xstrdup(trimmed(text));
+	*ret_values = open + 1;
+	return true;
+}
+
+static int parse_set(const char *whole, struct selector_term *t, struct err *err)
+{
+	autofree char *text = xstrdup(whole);
+	char *values;
+
+	if (!find_set(text, t, &values))
+		return bad_term(whole, err);
+	return strpbrk(t->key, " <>\"\\") ? bad_term(whole, err)
+					  : parse_values(t, values, whole, err);
+}
+
+/* Operators stand in the order in which they must be tried. */
+static int parse_simple(const char *text, struct selector_term *t, struct err *err)
 {
 	static const struct {
 		const char *text;
 		enum selector_op op;
 	} ops[] = {
-		{ "!=", SELECTOR_NOT_EQUAL },
-		{ "==", SELECTOR_EQUAL },
-		{ "=", SELECTOR_EQUAL },
+		{ "!=", SELECTOR_NOT_IN },
+		{ "==", SELECTOR_IN },
+		{ "=", SELECTOR_IN },
 	};
 	const char *at;
 
-	text += strspn(text, " ");
-	for (size_t i = strlen(text); i && text[i - 1] == ' '; i--)
-		text[i - 1] = '\0';
-	if (!*text)
-		return err_set(err, ERR_BAD_REQUEST, "a selector has an empty term");
-	if (strpbrk(text, " ()<>\"\\"))
-		return err_set(err, ERR_BAD_REQUEST,
-			"selector term '%s': only key=value, key!=value, key and !key are implemented",
-			text);
+	if (strpbrk(text, " )<>\"\\"))
+		return bad_term(text, err);
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
 		if (!(at = strstr(text, ops[i].text)))
 			continue;
-		set_term(ret, ops[i].op, text, (size_t)(at - text));
-		ret->value = xstrdup(at + strlen(ops[i].text));
+		t->op = ops[i].op;
+		t->key = xstrndup(text, (size_t)(at - text));
+		add_value(t, at + strlen(ops[i].text));
 		return 0;
 	}
-	set_term(ret, *text == '!' ? SELECTOR_NOT_EXISTS : SELECTOR_EXISTS, text + (*text == '!'),
-		strlen(text));
-	ret->value = xstrdup("");
+	t->op = *text == '!' ? SELECTOR_NOT_EXISTS : SELECTOR_EXISTS;
+	t->key = xstrdup(text + (*text == '!'));
 	return 0;
+}
+
+static int parse_term(char *piece, struct selector_term *t, struct err *err)
+{
+	const char *text = trimmed(piece);
+	int rc;
+
+	if (!*text)
+		return err_set(err, ERR_BAD_REQUEST, "a selector has an empty term");
+	rc = strchr(text, '(') ? parse_set(text, t, err) : parse_simple(text, t, err);
+	if (!rc && !*t->key)
+		rc = err_set(err, ERR_BAD_REQUEST, "selector term '%.200s' has no key", text);
+	return rc;
+}
+
+/* The next term of *rest, at a comma that stands outside of parentheses; NULL at the end. */
+static char *next_term(char **rest)
+{
+	char *term = *rest;
+	bool inside = false;
+
+	if (!term)
+		return NULL;
+	for (char *c = term; *c; c++) {
+		inside = *c == '(' || (inside && *c != ')');
+		if (*c == ',' && !inside) {
+			*c = '\0';
+			*rest = c + 1;
+			return term;
+		}
+	}
+	*rest = NULL;
+	return term;
 }
 
 static int parse_terms(const char *text, struct selector *s, struct err *err)
@@ -66,15 +162,12 @@ static int parse_terms(const char *text, struct selector *s, struct err *err)
 
 	if (!copy || !*copy)
 		return 0;
-	while ((piece = strsep(&rest, ","))) {
+	while ((piece = next_term(&rest))) {
 		if (s->n == SELECTOR_TERMS_MAX)
 			return err_set(err, ERR_BAD_REQUEST, "a selector has more than %d terms",
 				SELECTOR_TERMS_MAX);
-		if ((rc = parse_term(piece, &s->terms[s->n], err)))
+		if ((rc = parse_term(piece, &s->terms[s->n++], err)))
 			return rc;
-		if (!*s->terms[s->n++].key)
-			return err_set(err, ERR_BAD_REQUEST,
-				"selector '%s' has a term without a key", text);
 	}
 	return 0;
 }
@@ -122,7 +215,7 @@ static int check_fields(const struct selector *s, enum object_kind kind, struct 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct selector_term *t = &s->terms[i];
 
-		if (t->op != SELECTOR_EQUAL && t->op != SELECTOR_NOT_EQUAL)
+		if (t->n_values != 1)
 			return err_set(err, ERR_BAD_REQUEST,
 				"field selector term '%s': write key=value or key!=value", t->key);
 		if (!field_is_known(t->key, kind))
@@ -151,13 +244,15 @@ int selector_parse_fields(const char *text, enum object_kind kind, struct select
 
 static bool term_holds(const struct selector_term *t, bool there, struct jsonspan value)
 {
-	bool equal = there && jsonspan_is(value, t->value);
+	bool in = false;
 
+	for (size_t i = 0; i < t->n_values && there && !in; i++)
+		in = jsonspan_is(value, t->values[i]);
 	switch (t->op) {
-	case SELECTOR_EQUAL:
-		return equal;
-	case SELECTOR_NOT_EQUAL:
-		return !equal;
+	case SELECTOR_IN:
+		return in;
+	case SELECTOR_NOT_IN:
+		return !in;
 	case SELECTOR_EXISTS:
 		return there;
 	case SELECTOR_NOT_EXISTS:
@@ -203,8 +298,8 @@ bool selector_matches_fields(const struct selector *s, const char *object)
 		bool there = jsonspan_path(whole, t->key, &value);
 
 		/* An absent field is the empty string, as in Kubernetes. */
-		if (!there && !*t->value) {
-			if (t->op == SELECTOR_NOT_EQUAL)
+		if (!there && !*t->values[0]) {
+			if (t->op == SELECTOR_NOT_IN)
 				return false;
 		} else if (!term_holds(t, there, value)) {
 			return false;

@@ -8,14 +8,15 @@
 #include <vmagent/err.h>
 #include <vmagent/model.h>
 
-#define SELECTOR_TERMS_MAX 32
+#define SELECTOR_TERMS_MAX  32
+#define SELECTOR_VALUES_MAX 64 /* of one term */
 
-/* X(constant): how a term compares */
-enum selector_op { SELECTOR_EQUAL, SELECTOR_NOT_EQUAL, SELECTOR_EXISTS, SELECTOR_NOT_EXISTS };
+enum selector_op { SELECTOR_IN, SELECTOR_NOT_IN, SELECTOR_EXISTS, SELECTOR_NOT_EXISTS };
 
 struct selector_term {
-	char *key;   /* owned */
-	char *value; /* owned; "" for EXISTS and NOT_EXISTS */
+	char *key;     /* owned */
+	char **values; /* owned, as each of them; of IN and NOT_IN: at least one */
+	size_t n_values;
 	enum selector_op op;
 };
 
@@ -25,7 +26,7 @@ struct selector { /* all terms must hold; none: everything matches */
 };
 void selector_done(struct selector *s);
 
-/* "a=b,c==d,e!=f,g,!h". Sets ("in (…)") are not implemented. Errors: ERR_BAD_REQUEST. text may be NULL. */
+/* "a=b,c==d,e!=f,g,!h,i in (j,k),l notin (m)". Errors: ERR_BAD_REQUEST. text may be NULL. */
 int selector_parse_labels(const char *text, struct selector *ret, struct err *err);
 
 /* "metadata.name=a,metadata.namespace!=b"; of Events also involvedObject.*, type and reason. */
