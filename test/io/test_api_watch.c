@@ -290,6 +290,28 @@ START_TEST(bookmarks)
 }
 END_TEST
 
+START_TEST(says_where_the_initial_events_end)
+{
+	struct api_fixture f;
+	struct client c;
+
+	api_fixture_start(&f);
+	create_vm(&f, "a");
+	create_vm(&f, "b");
+	watch(&c, &f, "&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersion=1");
+	expect_next(&c, "ADDED", "a");
+	expect_next(&c, "ADDED", "b");
+	ck_assert(client_sees(&c, "\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}"));
+	expect_next(&c, "BOOKMARK", NULL);
+	create_vm(&f, "c");
+	expect_next(&c, "ADDED", "c");
+	client_close(&c);
+	api_expect(&f, "GET " VMS "?watch=true&sendInitialEvents=true", NULL, 400,
+		"needs allowWatchBookmarks");
+	api_fixture_stop(&f);
+}
+END_TEST
+
 START_TEST(ends_when_asked_to)
 {
 	struct api_fixture f;
@@ -367,6 +389,7 @@ Suite *test_api_watch_suite(void)
 	tcase_add_test(tc, a_reader_that_lags);
 	tcase_add_test(tc, a_quiet_watch_stays);
 	tcase_add_test(tc, bookmarks);
+	tcase_add_test(tc, says_where_the_initial_events_end);
 	tcase_add_test(tc, ends_when_asked_to);
 	tcase_add_test(tc, clients_that_leave_are_noticed);
 	tcase_add_test(tc, other_kinds_and_events);

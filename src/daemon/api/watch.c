@@ -18,8 +18,9 @@ struct watch {
 	uint64_t id;
 	struct selection selection; /* owned */
 	struct rendering rendering;
-	int64_t rv;   /* told up to here */
-	bool initial; /* the objects there are come first, as ADDED */
+	int64_t rv;       /* told up to here */
+	bool initial;     /* the objects there are come first, as ADDED */
+	bool initial_end; /* … and a bookmark says where they end */
 	bool bookmarks;
 	bool bookmark_due;
 	uint64_t bookmark_at, end_at; /* loop's time; UINT64_MAX: never */
@@ -57,11 +58,11 @@ static void write_line(struct watch *w, const char *type, const char *object)
 	buf_done(&line);
 }
 
-static void write_bookmark(struct watch *w)
+static void write_bookmark(struct watch *w, const char *annotations)
 {
 	autofree char *object = xasprintf("{\"kind\":\"%s\",\"apiVersion\":\"\",\"metadata\":"
-					  "{\"resourceVersion\":\"%lld\"}}",
-		object_kind_name(w->selection.path.kind), (long long)w->rv);
+					  "{\"resourceVersion\":\"%lld\"%s}}",
+		object_kind_name(w->selection.path.kind), (long long)w->rv, annotations);
 
 	write_line(w, "BOOKMARK", object);
 	w->bookmark_due = false;
@@ -140,6 +141,18 @@ static bool read_log(struct watch *w, bool *ret_wrote, struct err *err)
 	return false;
 }
 
+static void write_initial(struct watch *w)
+{
+	struct err err;
+
+	w->initial = false;
+	w->rv = store_current_rv(w->api->options.store);
+	if (selection_each(w->api, &w->selection, write_row, w, &err))
+		write_error(w, &err);
+	else if (w->initial_end)
+		write_bookmark(w, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
+}
+
 static void fill(struct session *session)
 {
 	struct watch *w = (struct watch *)session;
@@ -147,10 +160,7 @@ static void fill(struct session *session)
 	bool wrote = false;
 
 	if (w->initial) {
-		w->initial = false;
-		w->rv = store_current_rv(w->api->options.store);
-		if (selection_each(w->api, &w->selection, write_row, w, &err))
-			write_error(w, &err);
+		write_initial(w);
 		return;
 	}
 	while (read_log(w, &wrote, &err) && !wrote)
@@ -158,7 +168,7 @@ static void fill(struct session *session)
 	if (err.code != ERR_OK)
 		write_error(w, &err);
 	else if (w->bookmark_due && !wrote)
-		write_bookmark(w);
+		write_bookmark(w, "");
 }
 
 /* ---- time -------------------------------------------------------------------------------- */
@@ -233,7 +243,7 @@ static int read_start(const struct call *call, struct watch *w, struct err *err)
 
 	if ((rc = query_int(call, "resourceVersion", &w->rv, err)))
 		return rc;
-	w->initial = w->rv == 0;
+	w->initial = w->rv == 0 || w->initial_end;
 	if (w->initial)
 		return 0;
 	query.since = w->rv;
@@ -246,13 +256,15 @@ static int read_options(const struct call *call, struct watch *w, struct err *er
 	int64_t timeout = 0;
 	int rc;
 
-	if (query_bool(call, "sendInitialEvents"))
-		return err_set(err, ERR_INVALID, "sendInitialEvents is not implemented yet");
+	w->initial_end = query_bool(call, "sendInitialEvents");
 	if ((rc = rendering_of(call, &w->rendering, err)) ||
 		(rc = selection_of(call, &w->selection, err)) || (rc = read_start(call, w, err)) ||
 		(rc = query_int(call, "timeoutSeconds", &timeout, err)))
 		return rc;
 	w->bookmarks = query_bool(call, "allowWatchBookmarks");
+	if (w->initial_end && !w->bookmarks)
+		return err_set(err, ERR_BAD_REQUEST,
+			"sendInitialEvents needs allowWatchBookmarks: a bookmark says where they end");
 	w->bookmark_at = w->bookmarks ? now + w->api->options.bookmark_ms : UINT64_MAX;
 	w->end_at = timeout > 0 ? now + 1000 * (uint64_t)timeout : UINT64_MAX;
 	return 0;
