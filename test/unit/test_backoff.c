@@ -148,7 +148,7 @@ END_TEST
 Suite *test_backoff_suite(void)
 {
 	Suite *s = suite_create("backoff");
-	TCase *delay = tcase_create("§4.5 delay");
+	TCase *delay = tcase_create("§4.5, §15 delay");
 	TCase *rules = tcase_create("§4.5 rules");
 
 	tcase_add_loop_test(delay, delay_is_between_its_bounds, 0, ARRAY_SIZE(delays));

@@ -163,11 +163,12 @@ END_TEST
 Suite *test_merge_suite(void)
 {
 	Suite *suite = suite_create("merge");
-	TCase *tc = tcase_create("merge");
+	TCase *three = tcase_create("merge"), *strategy = tcase_create("§4.1 effective strategy");
 
-	tcase_add_loop_test(tc, merges, 0, ARRAY_SIZE(cases));
-	tcase_add_loop_test(tc, strategy_is_read, 0, ARRAY_SIZE(strategies));
-	tcase_add_loop_test(tc, strategy_is_written, 0, ARRAY_SIZE(writes));
-	suite_add_tcase(suite, tc);
+	tcase_add_loop_test(three, merges, 0, ARRAY_SIZE(cases));
+	tcase_add_loop_test(strategy, strategy_is_read, 0, ARRAY_SIZE(strategies));
+	tcase_add_loop_test(strategy, strategy_is_written, 0, ARRAY_SIZE(writes));
+	suite_add_tcase(suite, three);
+	suite_add_tcase(suite, strategy);
 	return suite;
 }

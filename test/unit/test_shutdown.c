@@ -137,7 +137,7 @@ END_TEST
 Suite *test_shutdown_suite(void)
 {
 	Suite *s = suite_create("shutdown");
-	TCase *whole = tcase_create("§7.2, §15 a deaf guest");
+	TCase *whole = tcase_create("§7.1, §7.2, §15 a deaf guest");
 	TCase *passes = tcase_create("§7.2 one pass");
 
 	tcase_add_loop_test(whole, a_deaf_guest, 0, ARRAY_SIZE(stops));

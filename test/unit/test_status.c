@@ -524,7 +524,7 @@ END_TEST
 Suite *test_status_suite(void)
 {
 	Suite *s = suite_create("status");
-	TCase *printable = tcase_create("§6 printableStatus");
+	TCase *printable = tcase_create("§6, §15 printableStatus");
 	TCase *conditions = tcase_create("§1.3, §11.4 conditions");
 
 	tcase_add_loop_test(printable, printable_row, 0, ARRAY_SIZE(rows));

@@ -438,7 +438,7 @@ END_TEST
 Suite *test_verbs_suite(void)
 {
 	Suite *s = suite_create("verbs");
-	TCase *table = tcase_create("§5.5 verb × strategy");
+	TCase *table = tcase_create("§5.5, §15 verb × strategy");
 	TCase *options = tcase_create("§5.1-§5.3 options and queue");
 	TCase *texts = tcase_create("refusals");
 

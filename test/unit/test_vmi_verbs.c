@@ -171,7 +171,7 @@ END_TEST
 Suite *test_vmi_verbs_suite(void)
 {
 	Suite *s = suite_create("VMI verbs (§5.4)");
-	TCase *cells = tcase_create("cells");
+	TCase *cells = tcase_create("§5.4, §15 cells");
 	TCase *texts = tcase_create("words");
 
 	tcase_add_loop_test(cells, every_cell, 0, VMI_VERB_MAX);
