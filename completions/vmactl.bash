@@ -53,6 +53,7 @@ _vmactl() {
 	--for) [[ $command = wait ]] && words='condition= jsonpath= create delete' ||
 		words=$(_vmactl_names vm vm/) ;;
 	--cascade) words='background foreground orphan' ;;
+	--grace-period) words='0 infinity' ;;
 	--dry-run) words='server client none' ;;
 	*)
 		if [[ $cur = -* ]]; then

@@ -32,6 +32,8 @@ complete -c vmactl -n '__fish_seen_subcommand_from get events delete' -s A -l al
 complete -c vmactl -n '__fish_seen_subcommand_from get delete' -s l -l selector -x -d 'only objects with these labels'
 complete -c vmactl -n '__fish_seen_subcommand_from start' -l paused -d 'start it paused'
 complete -c vmactl -n '__fish_seen_subcommand_from stop restart delete' -l force -d 'do not wait for the guest'
-complete -c vmactl -n '__fish_seen_subcommand_from stop restart delete' -l grace-period -x -d seconds
+complete -c vmactl -n '__fish_seen_subcommand_from stop restart delete' -l grace-period -x -a '0 infinity' -d seconds
+complete -c vmactl -n '__fish_seen_subcommand_from delete' -l now -d 'the same as --grace-period=1'
+complete -c vmactl -n '__fish_seen_subcommand_from delete' -l cascade -x -a 'background foreground orphan' -d 'what becomes of the VMI'
 complete -c vmactl -n '__fish_seen_subcommand_from wait delete' -l timeout -x -d 'how long to wait'
 complete -c vmactl -n '__fish_seen_subcommand_from wait' -l for -x -a 'condition= jsonpath= create delete' -d 'what to wait for'

@@ -128,8 +128,9 @@ struct vmi_spec {
 	int64_t grace;       /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
 };
 
-#define GRACE_UNSET     (-1) /* the field is absent */
-#define GRACE_DEFAULT_S 30   /* in force then (semantics §7.1) */
+#define GRACE_UNSET     (-1)      /* the field is absent */
+#define GRACE_DEFAULT_S 30        /* in force then (semantics §7.1) */
+#define GRACE_FOREVER_S INT32_MAX /* the most there is: the guest is never killed */
 
 void vmi_spec_done(struct vmi_spec *spec); /* frees what it owns, leaves it zero */
 

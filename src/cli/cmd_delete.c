@@ -8,6 +8,8 @@
 #include "cli/files.h"
 #include "cli/options.h"
 
+#include <vmagent/spec.h>
+
 struct victim {
 	const struct resource *resource;
 	char *ns, *name; /* owned */
@@ -34,24 +36,43 @@ static const char *policy_of(const char *cascade)
 	return NULL;
 }
 
-static int make_body(struct deletion *d, struct fault *fault)
+/* kubectl's rules: only --force kills at once, so that a lone 0 is a 1. */
+static int64_t grace_of(const struct args *args)
+{
+	if (args->force)
+		return 0;
+	return args->now || args->grace == 0 ? 1 : args->grace;
+}
+
+static int check_args(struct deletion *d, struct fault *fault)
 {
 	const struct args *args = &d->cli->args;
-	int64_t grace = args->force && args->grace < 0 ? 0 : args->grace;
+
+	if (args->now && args->grace != GRACE_UNSET)
+		return cli_usage(d->cli, fault, "--now and --grace-period exclude each other");
+	if (args->force && (args->now || args->grace > 0))
+		return cli_usage(d->cli, fault,
+			"--force kills at once: it goes with --grace-period=0 or none");
+	if (args->cascade && !policy_of(args->cascade))
+		return cli_usage(d->cli, fault, "--cascade takes background, foreground or orphan");
+	return 0;
+}
+
+static void make_body(struct deletion *d)
+{
+	const struct args *args = &d->cli->args;
+	int64_t grace = grace_of(args);
 	struct node *root = node_new(NODE_MAP, NULL);
 
 	node_set(root, "kind", node_new(NODE_STRING, "DeleteOptions"));
 	node_set(root, "apiVersion", node_new(NODE_STRING, "v1"));
 	if (grace >= 0)
 		node_set(root, "gracePeriodSeconds", node_new_int(grace));
-	if (args->cascade && policy_of(args->cascade))
+	if (args->cascade)
 		node_set(root, "propagationPolicy",
 			node_new(NODE_STRING, policy_of(args->cascade)));
 	d->body = node_json(root);
 	node_free(root);
-	if (args->cascade && !policy_of(args->cascade))
-		return cli_usage(d->cli, fault, "--cascade takes background, foreground or orphan");
-	return 0;
 }
 
 /* The answer is the object as it is now, or a Status that names it. */
@@ -227,10 +248,12 @@ static void done(struct deletion *d)
 static int run(struct cli *cli, struct fault *fault)
 {
 	struct deletion d = { .cli = cli };
-	int ret = make_body(&d, fault);
+	int ret = check_args(&d, fault);
 
-	if (!ret)
+	if (!ret) {
+		make_body(&d);
 		ret = cli->args.n_files ? delete_files(&d, fault) : delete_targets(&d, fault);
+	}
 	if (!ret && cli->args.wait)
 		ret = await(&d, fault);
 	done(&d);
@@ -242,10 +265,12 @@ const struct command command_delete = {
 	.synopsis = "vm|vmi NAME... | TYPE/NAME... | vm|vmi --all|-l SELECTOR | -f FILE",
 	.summary = "delete objects, and wait until they are gone",
 	.details =
-		"A VM's guest is shut down first, within its grace period. Volumes stay. A VM whose file still\n"
-		"lies in the agent's folder stays deleted until the content of that file changes.",
-	.options = TAKES(FILE) | TAKES(RECURSIVE) | TAKES(GRACE) | TAKES(CASCADE) | TAKES(WAIT) |
-		TAKES(TIMEOUT) | TAKES(ALL) | TAKES(SELECTOR) | TAKES(FORCE) | TAKES(DRY_RUN) |
-		TAKES(ALL_NAMESPACES) | TAKES(IGNORE_NOT_FOUND),
+		"A VM's guest is shut down first, within its grace period; --force kills it at once. Volumes\n"
+		"stay. With --cascade=orphan the guest runs on: its VMI stays, and a VM of that name that is\n"
+		"created later adopts it. A VM whose file still lies in the agent's folder stays deleted until\n"
+		"the content of that file changes.",
+	.options = TAKES(FILE) | TAKES(RECURSIVE) | TAKES(GRACE) | TAKES(NOW) | TAKES(CASCADE) |
+		TAKES(WAIT) | TAKES(TIMEOUT) | TAKES(ALL) | TAKES(SELECTOR) | TAKES(FORCE) |
+		TAKES(DRY_RUN) | TAKES(ALL_NAMESPACES) | TAKES(IGNORE_NOT_FOUND),
 	.run = run,
 };

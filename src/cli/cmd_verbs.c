@@ -9,6 +9,8 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 
+#include <vmagent/spec.h>
+
 #define SUBRESOURCES "/apis/subresources.kubevirt.io/v1"
 
 /* Dry run only as an option of the agent's. */
@@ -64,15 +66,19 @@ static int run_start(struct cli *cli, struct fault *fault)
 	return put_all(cli, body, fault);
 }
 
-/* --force and --grace-period only together: neither alone says what is meant. */
+/* --force and --grace-period only together: neither alone says what is meant, but for ever, which forces
+ * nothing. */
 static int forced(struct cli *cli, const char *field, struct fault *fault)
 {
+	bool patient = cli->args.grace == GRACE_FOREVER_S;
 	struct node *body;
 
-	if (cli->args.force != (cli->args.grace >= 0))
+	if (cli->args.force && patient)
+		return cli_usage(cli, fault, "--grace-period=infinity never forces anything");
+	if (!patient && cli->args.force != (cli->args.grace >= 0))
 		return cli_usage(cli, fault, "--force and --grace-period go together");
 	body = node_new(NODE_MAP, NULL);
-	if (cli->args.force)
+	if (cli->args.force || patient)
 		node_set(body, field, node_new_int(cli->args.grace));
 	return put_all(cli, body, fault);
 }
@@ -104,7 +110,8 @@ const struct command command_stop = {
 	.summary = "shut virtual machines down",
 	.details =
 		"The guest is asked to shut down, and killed when its grace period is over. A VM whose run\n"
-		"strategy is Always becomes Halted. --force --grace-period=0 kills at once.",
+		"strategy is Always becomes Halted. --force --grace-period=0 kills at once; with\n"
+		"--grace-period=infinity it is never killed, however long it takes.",
 	.options = TAKES(FORCE) | TAKES(GRACE) | TAKES(DRY_RUN),
 	.run = run_stop,
 };

@@ -10,7 +10,7 @@
 
 #include <vmagent/spec.h>
 
-enum kind { FLAG, TEXT, NUMBER, DURATION, FILES };
+enum kind { FLAG, TEXT, NUMBER, GRACE, DURATION, FILES };
 
 struct entry {
 	const char *name;
@@ -88,6 +88,19 @@ static bool number_parse(const char *text, int64_t *ret)
 	return true;
 }
 
+/* Seconds; "infinity" is for ever. */
+static bool grace_parse(const char *text, int64_t *ret)
+{
+	int64_t value = GRACE_FOREVER_S;
+
+	if (!streq(text, "infinity") && !number_parse(text, &value))
+		return false;
+	if (value > GRACE_FOREVER_S)
+		return false;
+	*ret = value;
+	return true;
+}
+
 static bool file_add(struct args *args, const char *text)
 {
 	if (args->n_files == FILES_MAX)
@@ -108,6 +121,8 @@ static bool value_set(struct args *args, const struct entry *entry, const char *
 		return true;
 	case NUMBER:
 		return number_parse(text, field);
+	case GRACE:
+		return grace_parse(text, field);
 	case DURATION:
 		return duration_parse(text, field);
 	case FILES:

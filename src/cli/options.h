@@ -33,7 +33,9 @@
 	X(ALL, 0, "all", FLAG, all, NULL, "every object of that type in the namespace")              \
 	X(WAIT, 0, "wait", FLAG, wait, NULL, "return only when the objects are gone (default: true)")\
 	X(TIMEOUT, 0, "timeout", DURATION, timeout, "TIME", "how long to wait: 90s, 5m; 0: for ever")\
-	X(GRACE, 0, "grace-period", NUMBER, grace, "SECONDS", "how long the guest may take to end")  \
+	X(GRACE, 0, "grace-period", GRACE, grace, "SECONDS",                                         \
+		"how long the guest may take to end; infinity: it is never killed")                  \
+	X(NOW, 0, "now", FLAG, now, NULL, "the same as --grace-period=1")                            \
 	X(CASCADE, 0, "cascade", TEXT, cascade, "HOW", "background, foreground, or orphan: leave the VMI") \
 	X(IGNORE_NOT_FOUND, 0, "ignore-not-found", FLAG, ignore_not_found, NULL,                     \
 		"an object that is not there is no error")                                           \

@@ -11,7 +11,7 @@
 #define CPU_COUNT_MAX       1024 /* cores, sockets, threads, each */
 #define VCPUS_MAX           4096 /* their product */
 #define BOOT_ORDER_MAX      65535
-#define GRACE_MAX_S         INT32_MAX
+#define GRACE_MAX_S         GRACE_FOREVER_S
 #define MEMORY_MIN          1000000             /* bytes; KubeVirt: 1M */
 #define OBJECT_LEN_MAX      (NODE_TEXT_MAX / 2) /* bytes of one object as JSON */
 #define ANNOTATIONS_LEN_MAX (256 * 1024)        /* bytes of one object's; Kubernetes */

@@ -33,7 +33,7 @@ static msec kill_time(const struct shutdown_facts *f, msec first)
 {
 	msec grace, at;
 
-	if (__builtin_mul_overflow(f->grace, SECONDS(1), &grace) ||
+	if (f->grace >= GRACE_FOREVER_S || __builtin_mul_overflow(f->grace, SECONDS(1), &grace) ||
 		__builtin_add_overflow(first, grace, &at))
 		return NEVER;
 	return at;
@@ -59,6 +59,11 @@ static enum shutdown_step wait_for_guest(const struct shutdown_facts *f, enum he
 	return SHUTDOWN_WAIT;
 }
 
+static bool is_deaf(const struct shutdown_facts *f)
+{
+	return !f->acpi || hearings[f->state] == HEARING_DEAF;
+}
+
 enum shutdown_step shutdown_decide(const struct shutdown_facts *facts, msec *ret_wake)
 {
 	struct shutdown_facts f = *facts;
@@ -67,7 +72,7 @@ enum shutdown_step shutdown_decide(const struct shutdown_facts *facts, msec *ret
 	*ret_wake = NEVER;
 	if (f.grace == GRACE_UNSET)
 		f.grace = GRACE_DEFAULT_S;
-	if (!f.acpi || f.grace <= 0 || hearing == HEARING_DEAF)
+	if (f.grace <= 0 || (is_deaf(&f) && f.grace < GRACE_FOREVER_S))
 		return SHUTDOWN_KILL;
 	return wait_for_guest(&f, hearing, ret_wake);
 }

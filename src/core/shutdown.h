@@ -13,8 +13,8 @@
 enum shutdown_step { SHUTDOWN_WAIT, SHUTDOWN_SIGNAL, SHUTDOWN_KILL };
 
 struct shutdown_facts {
-	int64_t grace;           /* seconds; GRACE_UNSET means GRACE_DEFAULT_S */
-	bool acpi;               /* without it a signal is useless: kill at once */
+	int64_t grace; /* seconds; GRACE_UNSET means GRACE_DEFAULT_S, GRACE_FOREVER_S no kill at all */
+	bool acpi;     /* without it a signal is useless: kill at once */
 	enum domain_state state; /* Paused guests cannot react: kill at once (§14 no. 14) */
 	msec first;              /* boot time of the first signal; 0: none yet */
 	msec last;               /* of the last one */

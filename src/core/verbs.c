@@ -177,6 +177,10 @@ static int hurry(const struct call *call, struct verb_effect *effect, struct err
 			"is being stopped already; give a shorter grace period to hurry", err);
 	if (grace == GRACE_UNSET || call->options->grace < grace)
 		return queue(call, STOP, effect, err);
+	if (grace >= GRACE_FOREVER_S)
+		return conflict(call->vm,
+			"is being stopped already, however long it takes; give a grace period to hurry",
+			err);
 	what = xasprintf(
 		"is being stopped already with a grace period of %lld s; give a shorter one to hurry",
 		(long long)grace);
@@ -248,6 +252,10 @@ static int check_grace(const struct call *call, struct err *err)
 	if (grace < 0)
 		return err_set(err, ERR_BAD_REQUEST, "%s: grace period %lld is negative",
 			verb_name(call->verb), grace);
+	if (grace > GRACE_FOREVER_S)
+		return err_set(err, ERR_BAD_REQUEST,
+			"%s: grace period %lld is over %d, which is for ever",
+			verb_name(call->verb), grace, GRACE_FOREVER_S);
 	if (grace > 0 && call->verb == VERB_RESTART)
 		return err_set(err, ERR_BAD_REQUEST,
 			"restart: grace period %lld is not supported, only 0 is (restart at once)",

@@ -67,6 +67,9 @@ static const struct {
 	{ "stop web --grace-period=x",   "does not take 'x'" },
 	{ "stop web --grace-period=-1",  "does not take '-1'" },
 	{ "stop web --grace-period=",    "does not take ''" },
+	{ "stop web --grace-period=2147483648", "does not take '2147483648'" },
+	{ "stop web --grace-period=infinite", "does not take 'infinite'" },
+	{ "stop web --now",              "unknown option '--now'" },
 	{ "wait vm --timeout=5",         "does not take '5'" },
 	{ "wait vm --timeout=5 m",       "does not take '5'" },
 };

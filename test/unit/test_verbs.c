@@ -249,7 +249,11 @@ static const struct row {
 	{ VERB_STOP, STRATEGY_WAIT_AS_RECEIVER, PHASE_RUNNING, { .has_grace = 1, .grace = 5 }, -1, "", "grace=5" },
 	{ VERB_STOP, STRATEGY_WAIT_AS_RECEIVER, PHASE_MAX, { .has_grace = 1, .grace = 5 }, -1, "", "noop" },
 	{ VERB_STOP, STRATEGY_ALWAYS, PHASE_RUNNING, { .has_grace = 1, .grace = -1 }, -1, "", "400" },
+	{ VERB_STOP, STRATEGY_MANUAL, PHASE_RUNNING, { .has_grace = 1, .grace = GRACE_FOREVER_S }, -1, "", "[Stop] grace=2147483647" },
+	{ VERB_STOP, STRATEGY_ALWAYS, PHASE_RUNNING, { .has_grace = 1, .grace = GRACE_FOREVER_S + 1L }, -1, "", "400" },
 	/* hurry up: Halted, still stopping */
+	{ VERB_STOP, STRATEGY_HALTED, PHASE_RUNNING, { .has_grace = 1, .grace = 600 }, GRACE_FOREVER_S, "", "[Stop] grace=600" },
+	{ VERB_STOP, STRATEGY_HALTED, PHASE_RUNNING, { .has_grace = 1, .grace = GRACE_FOREVER_S }, GRACE_FOREVER_S, "", "409" },
 	{ VERB_STOP, STRATEGY_HALTED, PHASE_RUNNING, { 0 }, -1, "", "409" },
 	{ VERB_STOP, STRATEGY_HALTED, PHASE_RUNNING, { 0 }, 30, "", "409" },
 	{ VERB_STOP, STRATEGY_HALTED, PHASE_RUNNING, { .has_grace = 1, .grace = 5 }, -1, "", "[Stop] grace=5" },
