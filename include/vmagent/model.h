@@ -94,6 +94,9 @@
 #define VMI_VERBS(X) \
 	X(PAUSE, "pause") X(UNPAUSE, "unpause") X(SOFTREBOOT, "softreboot") X(RESET, "reset")
 
+/* What becomes of a deleted VM's run: it ends with it, or goes on and belongs to nobody (§7.3). */
+#define PROPAGATIONS(X) X(BACKGROUND, "Background") X(FOREGROUND, "Foreground") X(ORPHAN, "Orphan")
+
 /* What a user wants of a run's clock. AS_IS: nobody asked, whoever else paused it may resume it. */
 #define PAUSES(X) X(AS_IS, "") X(HELD, "Held") X(RELEASED, "Released")
 
@@ -148,6 +151,12 @@ enum vmi_verb {
 #undef X
 		VMI_VERB_MAX
 };
+enum propagation {
+#define X(c, t) PROPAGATION_##c,
+	PROPAGATIONS(X)
+#undef X
+		PROPAGATION_MAX
+};
 enum pause {
 #define X(c, t) PAUSE_##c,
 	PAUSES(X)
@@ -169,6 +178,7 @@ ENUM_DECLARE(printable, PRINTABLE, PRINTABLES)
 ENUM_DECLARE(request_action, REQUEST, REQUEST_ACTIONS)
 ENUM_DECLARE(verb, VERB, VERBS)
 ENUM_DECLARE(vmi_verb, VMI_VERB, VMI_VERBS)
+ENUM_DECLARE(propagation, PROPAGATION, PROPAGATIONS)
 ENUM_DECLARE(pause, PAUSE, PAUSES)
 ENUM_DECLARE(act, ACT, ACTS)
 

@@ -70,6 +70,7 @@ bool vmi_is_live(const struct view *v)
 static rule_fn *const rules[] = {
 	rule_phase,
 	rule_never_ran,
+	rule_adopt,
 	rule_count_failure,
 	rule_clear_failure,
 	rule_count_crash,

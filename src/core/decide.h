@@ -17,6 +17,7 @@
 	X(NONE, "none", NONE)                                               \
 	X(SET_PHASE, "set-phase", NONE)                                     \
 	X(CREATE_VMI, "create-vmi", NONE)                                   \
+	X(ADOPT_VMI, "adopt-vmi", NONE)                                     \
 	X(DELETE_VMI, "delete-vmi", NONE)                                   \
 	X(RERUN_VMI, "rerun-vmi", NONE) /* delete it and queue a Start */   \
 	X(BECOME_ALWAYS, "become-always", NONE)                             \

@@ -34,6 +34,7 @@ bool rule_phase(const struct view *v, struct plan *plan);
 bool rule_never_ran(const struct view *v, struct plan *plan);
 
 /* decide_vm.c */
+bool rule_adopt(const struct view *v, struct plan *plan);
 bool rule_count_failure(const struct view *v, struct plan *plan);
 bool rule_clear_failure(const struct view *v, struct plan *plan);
 bool rule_count_crash(const struct view *v, struct plan *plan);

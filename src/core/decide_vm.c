@@ -38,6 +38,13 @@ static bool vm_is_managed(const struct view *v)
 	return v->vm && !v->vm->meta.deleted && (!v->vmi || streq(v->vmi->owner, v->vm->meta.uid));
 }
 
+/* A run that belongs to nobody becomes the VM's of its name, final or not, unless it is to go (§7.3). */
+bool rule_adopt(const struct view *v, struct plan *plan)
+{
+	return v->vm && !v->vm->meta.deleted && vmi_is_orphan(v->vmi) &&
+		plan_step(plan, STEP_ADOPT_VMI);
+}
+
 /* A final run is counted before the strategy makes it go; one that was to end anyway never is. */
 bool rule_count_failure(const struct view *v, struct plan *plan)
 {

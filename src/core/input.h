@@ -65,9 +65,6 @@ struct reply {
 		const struct answer *answer); /* called exactly once; may be NULL */
 };
 
-#define PROPAGATION_FOREGROUND 0 /* the VMI goes with the VM */
-#define PROPAGATION_ORPHAN     1 /* the VMI stays */
-
 struct request {
 	struct reply reply;
 	struct actor actor;
@@ -79,9 +76,10 @@ struct request {
 	int64_t if_rv;            /* REPLACE: resourceVersion that it must still have; 0: any */
 	const struct node *patch; /* PATCH */
 	enum patch_kind patch_kind;
-	const char *if_uid; /* DELETE: UID precondition, or NULL */
-	int64_t grace;      /* DELETE: gracePeriodSeconds; GRACE_UNSET: none */
-	enum verb verb;     /* VERB */
+	const char *if_uid;           /* DELETE: UID precondition, or NULL */
+	int64_t grace;                /* DELETE: gracePeriodSeconds; GRACE_UNSET: none */
+	enum propagation propagation; /* DELETE of a VM */
+	enum verb verb;               /* VERB */
 	struct verb_options options;
 	enum vmi_verb vmi_verb; /* VMI_VERB */
 };

@@ -103,6 +103,11 @@ enum domain_state machine_domain_state(const struct machine *m)
 	return machine_owns_domain(m) ? m->dom.state : DOMAIN_NONE;
 }
 
+bool vmi_is_orphan(const struct vmi *vmi)
+{
+	return vmi && !vmi->owner[0] && !vmi->meta.deleted;
+}
+
 void vmi_begin(struct machine *m)
 {
 	m->vmi->pause = m->vmi->typed.start_paused ? PAUSE_HELD : PAUSE_AS_IS;

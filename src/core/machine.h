@@ -65,6 +65,9 @@ bool machine_owns_domain(const struct machine *m);
 /* The domain's state as this run's: NONE when there is none or it is foreign, UNKNOWN until settled. */
 enum domain_state machine_domain_state(const struct machine *m);
 
+/* A run that belongs to nobody and is not to go, so that a VM of its name adopts it; vmi may be NULL. */
+bool vmi_is_orphan(const struct vmi *vmi);
+
 /* A run that was created just now was never started, so that nothing needs to be read about it; it
  * begins as its startStrategy says. Not for a run that was found. */
 void vmi_begin(struct machine *m);

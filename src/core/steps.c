@@ -45,9 +45,30 @@ void vm_delete(struct machine *m, struct now now)
 	m->vm_changed = true;
 }
 
+static bool is_stop_due(const struct vm *vm, const struct vmi *vmi)
+{
+	const struct state_request *head = &vm->requests[0];
+
+	return vm->meta.deleted || vm->strategy == STRATEGY_HALTED ||
+		(vm->n_requests == 1 && head->action == REQUEST_STOP &&
+			streq(head->uid, vmi->meta.uid));
+}
+
+void vm_orphan(struct machine *m, struct now now)
+{
+	if (m->vmi && streq(m->vmi->owner, m->vm->meta.uid)) {
+		if (is_stop_due(m->vm, m->vmi))
+			vmi_delete(m, now);
+		m->vmi->owner[0] = '\0';
+		m->vmi_changed = true;
+	}
+	vm_delete(m, now);
+}
+
 /* clang-format off */
 static step_fn *const steps[STEP_MAX] = {
 	[STEP_SET_PHASE]       = step_set_phase,
+	[STEP_ADOPT_VMI]       = step_adopt_vmi,
 	[STEP_DELETE_VMI]      = step_delete_vmi,
 	[STEP_RERUN_VMI]       = step_rerun_vmi,
 	[STEP_BECOME_ALWAYS]   = step_become_always,

@@ -42,6 +42,10 @@ struct vmi *vmi_of_vm(const struct vm *vm, const struct step_env *env, struct er
 void vmi_delete(struct machine *m, struct now now);
 void vm_delete(struct machine *m, struct now now);
 
+/* Marks a VM for deletion and lets go of its run, which belongs to nobody then; a run that is to end, or
+ * was told to by a stop that came before, still ends. A restart that only waits is forgotten. */
+void vm_orphan(struct machine *m, struct now now);
+
 /* A failed try of an op is not repeated before this many ms: 1 s doubling, to 30 s. */
 #define RETRY_FIRST_S 1
 #define RETRY_MAX_S   30

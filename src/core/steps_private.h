@@ -34,6 +34,7 @@ void step_disk_in_use(struct step_call *c);
 void step_forget_vmi(struct step_call *c);
 
 /* steps_vm.c */
+void step_adopt_vmi(struct step_call *c);
 void step_delete_vmi(struct step_call *c);
 void step_rerun_vmi(struct step_call *c);
 void step_become_always(struct step_call *c);

@@ -173,6 +173,8 @@ const struct disk_in_use *disks_in_use(const struct agent *agent, const struct m
 void disks_done(struct disks *disks);
 
 /* objects.c: from checked manifests to objects of the model, and back. */
+/* Whether nothing of that name is in the way. ERR_EXISTS, ERR_CONFLICT. */
+int agent_check_create(const struct agent *agent, const struct manifest *manifest, struct err *err);
 int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,
 	struct err *err);
 /* Replaces spec, labels and annotations by those of root; generation rises if spec changed. */

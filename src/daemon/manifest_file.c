@@ -170,6 +170,16 @@ static void note_applied(struct file *f, const struct manifest *manifest)
 		replace_str(&m->vm->manifest_file, f->name);
 }
 
+/* A run that a VM began is not a file's to change; one that the file declared and a VM adopted still is. */
+static bool is_run_of_vm(const struct file *f, const struct manifest *manifest,
+	const struct origin *o)
+{
+	struct machine *m = machines_find(&f->agent->machines, manifest->ns, manifest->name);
+
+	return manifest->kind == KIND_VMI && m && m->vmi && m->vmi->owner[0] &&
+		!(o && streq(o->uid, m->vmi->meta.uid));
+}
+
 static int apply_object(struct file *f, const struct manifest *manifest, const char *base,
 	struct err *err)
 {
@@ -224,6 +234,9 @@ static int apply_manifest(struct file *f, const struct manifest *manifest, struc
 
 		return keep_manifest(f, manifest, file_was);
 	}
+	if (is_run_of_vm(f, manifest, known ? o : NULL))
+		return err_set(err, ERR_CONFLICT,
+			"it is the run of the VirtualMachine of that name; delete that first");
 	if (is_being_deleted(f, manifest)) {
 		origin_set(f->agent, origins_get(f->agent, f->name, manifest), text, "");
 		return 0;

@@ -62,15 +62,42 @@ static void vm_take_spec(struct vm *vm, const struct node *spec)
 	vm_set_strategy(vm, spec_run_strategy(spec, &vm->uses_running));
 }
 
+#define FIRMWARE_PATH "spec.template.spec.domain.firmware"
+#define UUID_PATH     FIRMWARE_PATH ".uuid"
+#define SERIAL_PATH   FIRMWARE_PATH ".serial"
+
+/* The next run is to be the same machine to the guest as the one that the VM adopts. */
+static void default_as_run(struct node *root, const struct vmi_spec *run)
+{
+	bool has_serial = node_at(root, SERIAL_PATH);
+
+	if (!has_serial && run->serial)
+		node_set_path(root, SERIAL_PATH, node_new(NODE_STRING, run->serial));
+	manifest_default(KIND_VM, root, run->uuid);
+	if (!has_serial && !run->serial)
+		node_remove(node_at(root, FIRMWARE_PATH), "serial");
+}
+
+static void default_vm(struct agent *agent, const struct manifest *manifest, struct node *root)
+{
+	const struct machine *m = machines_find(&agent->machines, manifest->ns, manifest->name);
+	char uuid[UID_SIZE];
+
+	if (m && vmi_is_orphan(m->vmi)) {
+		default_as_run(root, &m->vmi->typed);
+		return;
+	}
+	agent_uuid(agent, uuid);
+	manifest_default(KIND_VM, root, uuid);
+}
+
 static int create_vm(struct agent *agent, const struct manifest *manifest, struct now now,
 	struct err *err)
 {
 	struct node *root = node_copy(manifest->root);
-	char uuid[UID_SIZE];
 	int ret;
 
-	agent_uuid(agent, uuid);
-	manifest_default(KIND_VM, root, uuid);
+	default_vm(agent, manifest, root);
 	ret = check_template(node_get(root, "spec"), err);
 	if (ret == 0) {
 		struct machine *m = machines_get(&agent->machines, manifest->ns, manifest->name);
@@ -122,18 +149,27 @@ static void note_created(struct agent *agent, const struct manifest *manifest)
 	agent_note(agent, machine_meta(m, manifest->kind), &what);
 }
 
-int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,
-	struct err *err)
+/* A run that belongs to nobody is not in a VM's way: the VM adopts it, or waits until it is gone (§7.3). */
+int agent_check_create(const struct agent *agent, const struct manifest *manifest, struct err *err)
 {
 	const struct machine *m = machines_find(&agent->machines, manifest->ns, manifest->name);
-	int ret;
 
 	if (machine_meta(m, manifest->kind))
 		return err_set(err, ERR_EXISTS, "%s \"%s\" already exists",
 			object_kind_plural(manifest->kind), manifest->name);
-	if (m && (m->vm || m->vmi))
+	if (m && (m->vm || (m->vmi && m->vmi->owner[0])))
 		return err_set(err, ERR_CONFLICT, "a %s named '%s' is in the way; delete it first",
 			object_kind_name(m->vm ? KIND_VM : KIND_VMI), manifest->name);
+	return 0;
+}
+
+int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,
+	struct err *err)
+{
+	int ret = agent_check_create(agent, manifest, err);
+
+	if (ret < 0)
+		return ret;
 	ret = manifest->kind == KIND_VM ? create_vm(agent, manifest, now, err)
 					: create_vmi(agent, manifest, now, err);
 	if (ret == 0)
@@ -164,8 +200,6 @@ struct node *agent_object_tree(const struct machine *m, enum object_kind kind)
 	node_set(root, "spec", text_tree(kind == KIND_VM ? m->vm->spec : m->vmi->spec));
 	return root;
 }
-
-#define UUID_PATH "spec.template.spec.domain.firmware.uuid"
 
 static int replace_vm(struct machine *m, struct node *root, const struct node *old, struct err *err)
 {

@@ -144,18 +144,62 @@ void input_create(struct agent *agent, const struct input *input, struct now now
 
 	if (request_is_unsaved(agent, request))
 		return;
-	if (!request->dry_run)
+	if (request->dry_run)
+		agent_check_create(agent, request->manifest, &err);
+	else
 		agent_create_object(agent, request->manifest, now, &err);
-	else if (machine_meta(machines_find(&agent->machines, request->ns, request->name),
-			 request->kind))
-		err_set(&err, ERR_EXISTS, "%s \"%s\" already exists",
-			object_kind_plural(request->kind), request->name);
 	agent_answer(agent, request, &err, NULL);
 	if (request->dry_run && err.code == ERR_OK)
 		agent->replies[agent->n_replies - 1].object = node_json(request->manifest->root);
 }
 
 /* ---- delete ------------------------------------------------------------------------------------ */
+
+static bool has_run(const struct machine *m, const struct request *request)
+{
+	if (!m->vmi || request->kind == KIND_VMI)
+		return m->vmi;
+	return streq(m->vmi->owner, m->vm->meta.uid);
+}
+
+/* A deletion that is under way can be hurried, but not slowed down. */
+static void take_grace(struct machine *m, const struct request *request)
+{
+	int64_t grace = m->vmi->typed.grace;
+	int64_t now = grace == GRACE_UNSET ? GRACE_DEFAULT_S : grace;
+
+	if (request->grace != GRACE_UNSET && (!m->vmi->meta.deleted || request->grace < now))
+		vmi_change_grace(m, request->grace);
+}
+
+static void orphan(struct agent *agent, struct machine *m, const struct request *request,
+	struct now now)
+{
+	struct happening what = { .actor = request->actor };
+	bool had_run = has_run(m, request);
+
+	vm_orphan(m, now);
+	if (!had_run)
+		return;
+	happen(&what, KIND_VMI, "Orphaned", "its virtual machine was deleted without it; it %s",
+		m->vmi->meta.deleted ? "still is to end" : "goes on");
+	agent_note(agent, &m->vmi->meta, &what);
+}
+
+static void delete_object(struct agent *agent, struct machine *m, const struct request *request,
+	struct now now)
+{
+	if (request->kind == KIND_VM && request->propagation == PROPAGATION_ORPHAN) {
+		orphan(agent, m, request, now);
+		return;
+	}
+	if (has_run(m, request))
+		take_grace(m, request);
+	if (request->kind == KIND_VM)
+		vm_delete(m, now);
+	else
+		vmi_delete(m, now);
+}
 
 static int delete (struct agent *agent, const struct request *request, struct now now,
 	const char **ret_file, struct err *err)
@@ -171,12 +215,7 @@ static int delete (struct agent *agent, const struct request *request, struct no
 			request->name, machine_meta(m, request->kind)->uid);
 	if (request->dry_run)
 		return 0;
-	if (request->grace != GRACE_UNSET && m->vmi)
-		vmi_change_grace(m, request->grace);
-	if (request->kind == KIND_VM)
-		vm_delete(m, now);
-	else
-		vmi_delete(m, now);
+	delete_object(agent, m, request, now);
 	*ret_file = origins_deleted(agent, request->kind, m->ns, m->name);
 	agent_mark(agent, m);
 	return 0;

@@ -53,10 +53,21 @@ static void step_failed(struct agent *agent, struct machine *m, struct now now,
 	machines_wake_at(&agent->machines, m, now.boot + SECONDS(RETRY_MAX_S));
 }
 
+/* The other half of what the step says of the VM. */
+static void note_adopted(struct agent *agent, struct machine *m)
+{
+	struct happening what = { 0 };
+
+	happen(&what, KIND_VMI, "Adopted", "adopted by the virtual machine %s", m->vm->meta.uid);
+	agent_note(agent, &m->vmi->meta, &what);
+}
+
 static void after_step(struct agent *agent, struct machine *m, enum step step, struct now now)
 {
 	if (step_op(step) != OP_NONE)
 		ops_plan(agent, m, step_op(step), now);
+	if (step == STEP_ADOPT_VMI)
+		note_adopted(agent, m);
 	if (step == STEP_FORGET_VM)
 		folder_forgotten(agent, KIND_VM, &m->gone_vm->meta, now);
 	if (step == STEP_FORGET_VMI)

@@ -149,6 +149,7 @@ static void do_request(struct world *w)
 		.ns = "default",
 		.name = name_of(byte),
 		.grace = byte & 0x20 ? next(w) : GRACE_UNSET,
+		.propagation = (enum propagation)(byte / 4 % PROPAGATION_MAX),
 		.verb = (enum verb)(next(w) % VERB_MAX) };
 	if (input.kind == INPUT_VERB)
 		input.request.kind = KIND_VM;
@@ -160,23 +161,36 @@ static void do_request(struct world *w)
 	agent_input(w->agent, &input, w->now);
 }
 
-static const char manifest[] =
-	"apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: %s}\nspec:\n"
-	"  runStrategy: %s\n  template: {spec: {terminationGracePeriodSeconds: %d, domain: {memory: "
-	"{guest: 64Mi}, firmware: {uuid: %08d-0000-4000-8000-000000000000}, devices: {}}}}\n";
+#define RUN_SPEC                                                               \
+	"{terminationGracePeriodSeconds: %d, domain: {memory: {guest: 64Mi}, " \
+	"firmware: {uuid: %08d-0000-4000-8000-000000000000}, devices: {}}}"
 
+static const char vm_manifest[] =
+	"apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: %s}\nspec:\n"
+	"  runStrategy: %s\n  template: {spec: " RUN_SPEC "}\n";
+static const char vmi_manifest[] =
+	"apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nmetadata: {name: %s}\n"
+	"spec: " RUN_SPEC "\n";
+
+/* Runs stand in files of their own, so that VMs adopt them or find them in the way. */
 static void do_folder(struct world *w)
 {
 	static const char *const strategies[] = { "Always", "RerunOnFailure", "Manual", "Halted",
 		"Once" };
 	const char *name = name_of(next(w));
-	char text[400];
+	char text[400], vmi_file[8];
 	struct folder_doc_file file = { .name = name };
 	struct input input = { .kind = INPUT_FOLDER,
 		.folder = { .files = &file, .n_files = 1, .complete = next(w) % 8 == 0 } };
+	const char *strategy = strategies[next(w) % ARRAY_SIZE(strategies)];
+	uint8_t grace = next(w);
 
-	snprintf(text, sizeof(text), manifest, name, strategies[next(w) % ARRAY_SIZE(strategies)],
-		next(w) % 40, name[0]);
+	snprintf(text, sizeof(text), vm_manifest, name, strategy, grace % 40, name[0]);
+	if (grace >= 200) {
+		snprintf(vmi_file, sizeof(vmi_file), "vmi-%s", name);
+		file.name = vmi_file;
+		snprintf(text, sizeof(text), vmi_manifest, name, grace % 40, name[0]);
+	}
 	if (next(w) % 4) {
 		file.content = text;
 		file.len = strlen(text);

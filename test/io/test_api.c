@@ -9,10 +9,11 @@
 
 #include "test/lib/api_fixture.h"
 
-#define KV  "/apis/kubevirt.io/v1"
-#define NS  KV "/namespaces/default"
-#define VMS NS "/virtualmachines"
-#define SUB "/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachines"
+#define KV   "/apis/kubevirt.io/v1"
+#define NS   KV "/namespaces/default"
+#define VMS  NS "/virtualmachines"
+#define VMIS NS "/virtualmachineinstances"
+#define SUB  "/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachines"
 
 static void create_vm(struct api_fixture *f, const char *name, const char *strategy)
 {
@@ -209,8 +210,14 @@ START_TEST(deletes)
 
 	api_fixture_start(&f);
 	create_vm(&f, "a", "Halted");
-	api_expect(&f, "DELETE " VMS "/a", "{\"propagationPolicy\":\"Orphan\"}", 422, "Orphan");
 	api_expect(&f, "DELETE " VMS "/a?propagationPolicy=Sometimes", NULL, 400, "Sometimes");
+	api_expect(&f, "DELETE " VMS "/a", "{\"propagationPolicy\":\"orphan\"}", 400,
+		"'orphan' is unknown: it is Background, Foreground or Orphan");
+	api_expect(&f, "DELETE " VMS "/a", "{\"propagationPolicy\":[]}", 400, "is unknown");
+	api_expect(&f, "DELETE " VMS "/a", "{\"orphanDependents\":1}", 400, "true or false");
+	api_expect(&f, "DELETE " VMS "/a?orphanDependents=true",
+		"{\"propagationPolicy\":\"Background\"}", 400, "cannot both be given");
+	api_expect(&f, "DELETE " VMS "/a", "{\"gracePeriodSeconds\":2147483648}", 400, "for ever");
 	api_expect(&f, "DELETE " VMS "/a", "{\"gracePeriodSeconds\":-3}", 400, "negative");
 	api_expect(&f, "DELETE " VMS "/a", "{\"gracePeriodSeconds\":\"x\"}", 400, "whole number");
 	api_expect(&f, "DELETE " VMS "/a",
@@ -222,6 +229,53 @@ START_TEST(deletes)
 		200, NULL);
 	api_expect(&f, "GET " VMS "/a", NULL, 404, NULL);
 	api_expect(&f, "DELETE " VMS "/a", NULL, 404, "\"reason\":\"NotFound\"");
+	api_fixture_stop(&f);
+}
+END_TEST
+
+/* Each way in which clients say it; the run stays, and a VM of that name adopts it (§7.3). */
+static const struct {
+	const char *query, *body;
+	bool orphan;
+} propagations[] = {
+	{ "", NULL, false },
+	{ "", "{\"propagationPolicy\":\"Background\"}", false },
+	{ "", "{\"propagationPolicy\":\"Foreground\"}", false },
+	{ "", "{\"propagationPolicy\":null}", false },
+	{ "", "{\"propagationPolicy\":\"Orphan\"}", true },
+	{ "", "{\"orphanDependents\":true}", true },
+	{ "", "{\"orphanDependents\":false}", false },
+	{ "?propagationPolicy=Orphan", NULL, true },
+	{ "?propagationPolicy=Orphan", "{\"propagationPolicy\":\"Background\"}", false },
+	{ "?orphanDependents=true", NULL, true },
+	{ "?orphanDependents=false", NULL, false },
+	{ "?dryRun=All", "{\"propagationPolicy\":\"Orphan\"}", false },
+};
+
+START_TEST(deletes_with_or_without_its_run)
+{
+	struct api_fixture f;
+	autofree char *line = xasprintf("DELETE " VMS "/a%s", propagations[_i].query);
+	bool dry = strstr(line, "dryRun");
+
+	api_fixture_start(&f);
+	create_vm(&f, "a", "Always");
+	api_expect(&f, "GET " VMIS "/a", NULL, 200, "\"ownerReferences\":[{");
+	api_expect(&f, line, propagations[_i].body, 200, NULL);
+	api_expect(&f, "GET " VMS "/a", NULL, dry ? 200 : 404, NULL);
+	if (propagations[_i].orphan) {
+		autofree char *run = NULL;
+
+		ck_assert_int_eq(api_ask(&f, "GET " VMIS "/a", NULL, &run), 200);
+		ck_assert(strstr(run, "\"phase\":\"Running\"") && !strstr(run, "ownerReferences"));
+		create_vm(&f, "a", "Always");
+	} else if (!dry) {
+		api_expect(&f, "GET " VMIS "/a", NULL, 404, NULL);
+		api_fixture_stop(&f);
+		return;
+	}
+	api_expect(&f, "GET " VMIS "/a", NULL, 200, "\"ownerReferences\":[{");
+	api_expect(&f, "GET " VMS "/a", NULL, 200, "\"printableStatus\":\"Running\"");
 	api_fixture_stop(&f);
 }
 END_TEST
@@ -413,6 +467,7 @@ Suite *test_api_suite(void)
 	tcase_add_test(tc, dry_run_changes_nothing);
 	tcase_add_test(tc, replaces);
 	tcase_add_test(tc, deletes);
+	tcase_add_loop_test(tc, deletes_with_or_without_its_run, 0, ARRAY_SIZE(propagations));
 	tcase_add_test(tc, a_delete_says_what_the_file_will_do);
 	tcase_add_test(tc, verbs);
 	tcase_add_test(tc, verbs_of_a_run);

@@ -108,6 +108,11 @@ static void do_folder(struct command *c)
 
 /* ---- requests ------------------------------------------------------------------------------------- */
 
+static int64_t grace_of(const char *text)
+{
+	return streq(text, "infinity") ? GRACE_FOREVER_S : atoll(text);
+}
+
 static void request(struct command *c, enum wish wish)
 {
 	struct client_request *client = &c->w->client;
@@ -117,9 +122,11 @@ static void request(struct command *c, enum wish wish)
 
 	client->request.ns = "default";
 	client->request.name = c->words[verb ? 0 : 1];
-	client->request.grace = grace ? atoll(grace) : GRACE_UNSET;
+	client->request.grace = grace ? grace_of(grace) : GRACE_UNSET;
+	client->request.propagation = option(c, "orphan") ? PROPAGATION_ORPHAN
+							  : PROPAGATION_BACKGROUND;
 	client->request.options = (struct verb_options){ .has_grace = grace != NULL,
-		.grace = grace ? atoll(grace) : 0,
+		.grace = grace ? grace_of(grace) : 0,
 		.paused = option(c, "paused") != NULL };
 	client->request.kind = !vmi_verb && (verb || streq(c->words[0], "vm")) ? KIND_VM : KIND_VMI;
 	client->kind = vmi_verb ? INPUT_VMI_VERB : verb ? INPUT_VERB : INPUT_DELETE;

@@ -41,9 +41,9 @@ static int add_vmi(void *ctx, const struct object_row *row)
 	struct ending *e = ctx;
 	cJSON *root = cJSON_Parse(row->object);
 
-	buf_printf(&e->text, "vmi %s phase %s reason %s start %s\n", row->name,
+	buf_printf(&e->text, "vmi %s phase %s reason %s start %s owner %s\n", row->name,
 		or_none(look_text(root, "status.phase")), or_none(look_text(root, "status.reason")),
-		or_none(look_text(root, "spec.startStrategy")));
+		or_none(look_text(root, "spec.startStrategy")), look_owner(e->w, row->name, root));
 	cJSON_Delete(root);
 	return 0;
 }

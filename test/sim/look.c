@@ -85,12 +85,16 @@ static const char *path_of(const char *key)
 		{ "reason",    "status.reason" },
 		{ "deleted",   "metadata.deletionTimestamp" },
 		{ "uid",       "metadata.uid" },
+		{ "firmware",  "spec.domain.firmware.uuid" },
 		{ "failures",  "status.startFailure.consecutiveFailCount" },
 		{ "loop",      "status.conditions.CrashLoop.reason" },
 		{ "loop-says", "status.conditions.CrashLoop.message" },
 		{ "start",     "spec.startStrategy" },
 		{ "queued",    "status.conditions.StartQueued.reason" },
 		{ "memory",    "spec.template.spec.domain.memory.guest" },
+		{ "observed",  "status.observedGeneration" },
+		{ "desired",   "status.desiredGeneration" },
+		{ "grace",     "spec.terminationGracePeriodSeconds" },
 	};
 	/* clang-format on */
 
@@ -101,17 +105,32 @@ static const char *path_of(const char *key)
 	return key;
 }
 
-/* ---- marks: which UIDs were there before ---------------------------------------------------------- */
-
-static void uid_of(struct world *w, enum object_kind kind, const char *name, char ret[UID_SIZE])
+/* A field of a stored object, "" when it is not there. */
+static void text_of(struct world *w, enum object_kind kind, const char *name, const char *path,
+	char ret[UID_SIZE])
 {
 	autofree char *object = look_object(w, kind, name);
 	cJSON *root = cJSON_Parse(object ? object : "");
-	const char *uid = look_text(root, "metadata.uid");
+	const char *text = look_text(root, path);
 
-	copy_str(ret, UID_SIZE, uid ? uid : "");
+	copy_str(ret, UID_SIZE, text ? text : "");
 	cJSON_Delete(root);
 }
+
+const char *look_owner(struct world *w, const char *name, const cJSON *vmi)
+{
+	const cJSON *metadata = cJSON_GetObjectItemCaseSensitive(vmi, "metadata");
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(metadata, "ownerReferences");
+	const char *owner = look_text(cJSON_GetArrayItem(list, 0), "uid");
+	char vm[UID_SIZE];
+
+	text_of(w, KIND_VM, name, "metadata.uid", vm);
+	if (!owner)
+		return "none";
+	return streq(owner, vm) ? "vm" : "another";
+}
+
+/* ---- marks: which UIDs were there before ---------------------------------------------------------- */
 
 static struct mark *mark_of(struct world *w, const char *name)
 {
@@ -131,8 +150,9 @@ void look_mark(struct world *w, const char *name)
 	if (!mark)
 		return;
 	copy_str(mark->name, sizeof(mark->name), name);
-	uid_of(w, KIND_VM, name, mark->vm_uid);
-	uid_of(w, KIND_VMI, name, mark->vmi_uid);
+	text_of(w, KIND_VM, name, "metadata.uid", mark->vm_uid);
+	text_of(w, KIND_VMI, name, "metadata.uid", mark->vmi_uid);
+	text_of(w, KIND_VMI, name, "spec.domain.firmware.uuid", mark->firmware);
 }
 
 /* ---- predicates ------------------------------------------------------------------------------------- */
@@ -144,18 +164,20 @@ struct question { /* about one object */
 	const cJSON *root;
 };
 
-static bool uid_holds(const struct question *q, const char *want)
+/* uid=same, firmware=new: as compared with what was marked. */
+static bool mark_holds(const struct question *q, const char *key, const char *want)
 {
 	const struct mark *mark = mark_of(q->w, q->name);
-	const char *uid = look_text(q->root, "metadata.uid");
-	bool same;
+	const char *is = look_text(q->root, path_of(key));
+	const char *was = mark ? mark->firmware : NULL;
 
 	if (!mark) {
 		world_fail(q->w, "nothing was marked of %s", q->name);
 		return false;
 	}
-	same = streq(uid, q->kind == KIND_VM ? mark->vm_uid : mark->vmi_uid);
-	return streq(want, "same") ? same : !same;
+	if (streq(key, "uid"))
+		was = q->kind == KIND_VM ? mark->vm_uid : mark->vmi_uid;
+	return streq(is, was) == streq(want, "same");
 }
 
 /* The status of a condition ("AgentConnected"), or NULL when it is not there. */
@@ -185,8 +207,10 @@ static bool field_holds(const struct question *q, const char *word, struct buf *
 	const char *want = sign ? sign + 1 : NULL, *is = key_text(q->root, key);
 	bool holds;
 
-	if (streq(key, "uid"))
-		holds = uid_holds(q, want ? want : "");
+	if (streq(key, "uid") || streq(key, "firmware"))
+		holds = mark_holds(q, key, want ? want : "");
+	else if (streq(key, "owner"))
+		holds = streq(is = look_owner(q->w, q->name, q->root), want);
 	else
 		holds = want ? streq(is, want) : is != NULL;
 	if (!holds)

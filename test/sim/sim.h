@@ -154,6 +154,7 @@ struct watch {
 struct mark {
 	char name[64];
 	char vm_uid[UID_SIZE], vmi_uid[UID_SIZE];
+	char firmware[UID_SIZE]; /* the run's UUID to its guest */
 };
 
 /* ---- the world -------------------------------------------------------------------------------- */
@@ -292,6 +293,8 @@ bool watch_is_stopped(const struct world *w, const char *name);
 /* look.c */
 const char *look_text(const cJSON *json,
 	const char *path); /* a number's text: until the next call */
+/* Whose a run is: "none", "vm" (of its name, as it is stored), "another". */
+const char *look_owner(struct world *w, const char *name, const cJSON *vmi);
 char *look_object(struct world *w, enum object_kind kind, const char *name); /* owned or NULL */
 char *look_all(struct world *w); /* VMs and VMIs with all that is stored; owned */
 /* Whether words ("vm web printable=Running", "no vmi web", …) hold; *ret_why says how it is. */

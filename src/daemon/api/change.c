@@ -129,21 +129,50 @@ void object_patch(const struct call *call)
 
 /* ---- delete ------------------------------------------------------------------------------ */
 
-static int check_propagation(const char *policy, struct err *err)
+static bool is_given(const struct node *node)
 {
-	if (!policy || !*policy || streq(policy, "Background") || streq(policy, "Foreground"))
+	return node && node->kind != NODE_NULL;
+}
+
+/* The old spelling, orphanDependents; *ret_has: it is there. */
+static int read_orphan(const struct call *call, const struct node *options, bool *ret_has,
+	bool *ret, struct err *err)
+{
+	*ret = false;
+	*ret_has = is_given(node_get(options, "orphanDependents"));
+	if (*ret_has)
+		return option_bool(options, "orphanDependents", ret, err);
+	*ret_has = http_query(call->request, "orphanDependents") != NULL;
+	*ret = query_bool(call, "orphanDependents");
+	return 0;
+}
+
+/* Clients say it in the body or in the query; the body's word holds. */
+static int read_propagation(const struct call *call, const struct node *options,
+	enum propagation *ret, struct err *err)
+{
+	bool in_body = is_given(node_get(options, "propagationPolicy")), has_old, orphan;
+	const char *policy = in_body ? node_text(options, "propagationPolicy")
+				     : http_query(call->request, "propagationPolicy");
+	bool has = in_body || (policy && *policy);
+
+	if (read_orphan(call, options, &has_old, &orphan, err))
+		return -(int)err->code;
+	if (has && has_old)
+		return err_set(err, ERR_BAD_REQUEST,
+			"propagationPolicy and orphanDependents cannot both be given");
+	*ret = orphan ? PROPAGATION_ORPHAN : PROPAGATION_BACKGROUND;
+	if (!has || (policy && propagation_parse(policy, ret)))
 		return 0;
-	if (streq(policy, "Orphan"))
-		return err_set(err, ERR_INVALID,
-			"propagationPolicy Orphan is not implemented yet: a machine's run ends with it");
-	return err_set(err, ERR_BAD_REQUEST, "propagationPolicy '%s' is unknown", policy);
+	return err_set(err, ERR_BAD_REQUEST,
+		"propagationPolicy '%.100s' is unknown: it is Background, Foreground or Orphan",
+		policy ? policy : "");
 }
 
 /* DeleteOptions stand in the body or, some of them, in the query. */
 static int read_delete_options(const struct call *call, const struct node *options,
 	struct request *request, struct err *err)
 {
-	const char *policy = node_text(options, "propagationPolicy");
 	bool has = false;
 	int rc;
 
@@ -156,12 +185,15 @@ static int read_delete_options(const struct call *call, const struct node *optio
 		return rc;
 	if (request->grace < GRACE_UNSET || (has && request->grace < 0))
 		return err_set(err, ERR_BAD_REQUEST, "gracePeriodSeconds must not be negative");
+	if (request->grace > GRACE_FOREVER_S)
+		return err_set(err, ERR_BAD_REQUEST,
+			"gracePeriodSeconds must not be over %d, which is for ever",
+			GRACE_FOREVER_S);
 	if (node_at(options, "preconditions.resourceVersion"))
 		return err_set(err, ERR_INVALID,
 			"preconditions.resourceVersion is not implemented yet, preconditions.uid is");
 	request->if_uid = node_text(options, "preconditions.uid");
-	return check_propagation(policy ? policy : http_query(call->request, "propagationPolicy"),
-		err);
+	return read_propagation(call, options, &request->propagation, err);
 }
 
 void object_delete(const struct call *call)
