@@ -125,7 +125,7 @@ void request_note(struct agent *agent, const struct request *request, const char
 	const struct object_meta *meta = machine_meta(m, request->kind);
 	struct happening what = { .actor = request->actor };
 
-	if (!meta)
+	if (!meta || request->dry_run)
 		return;
 	what.warning = err->code != ERR_OK;
 	if (what.warning)
@@ -267,14 +267,12 @@ static void apply_effect(struct agent *agent, struct machine *m, const struct ve
 static int verb(struct agent *agent, const struct request *request, struct err *err)
 {
 	struct verb_effect effect = { .vmi_grace = GRACE_UNSET };
-	struct machine *m;
-	int ret = request_find(agent, request, &m, err);
+	struct machine *m = machines_find(&agent->machines, request->ns, request->name);
+	struct verb_target target = { .vm = m ? m->vm : NULL, .vmi = m ? m->vmi : NULL };
+	int ret = verb_check(request->verb, &request->options, &target, &effect, err);
 
-	if (ret < 0)
-		return ret;
-	struct verb_target target = { .vm = m->vm, .vmi = m->vmi };
-
-	ret = verb_check(request->verb, &request->options, &target, &effect, err);
+	if (ret == -ERR_NOT_FOUND && !m)
+		return request_find(agent, request, &m, err); /* in the words of the API */
 	if (ret == 0 && !request->options.dry_run && !request->dry_run)
 		apply_effect(agent, m, &effect);
 	return ret;
@@ -343,8 +341,7 @@ void input_vmi_verb(struct agent *agent, const struct input *input, struct now n
 	if (request_is_unsaved(agent, request))
 		return;
 	vmi_verb(agent, request, &err);
-	if (err.code || !request->dry_run)
-		request_note(agent, request, reasons[request->vmi_verb],
-			vmi_verb_name(request->vmi_verb), &err);
+	request_note(agent, request, reasons[request->vmi_verb], vmi_verb_name(request->vmi_verb),
+		&err);
 	agent_answer(agent, request, &err, NULL);
 }

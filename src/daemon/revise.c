@@ -131,8 +131,7 @@ static void input_revision(struct agent *agent, const struct request *request,
 		return;
 	if (request_find(agent, request, &r.m, &err) == 0)
 		change(&r, &err);
-	if (err.code || !request->dry_run)
-		request_note(agent, request, NULL, "change", &err);
+	request_note(agent, request, NULL, "change", &err);
 	agent_answer(agent, request, &err, NULL);
 	agent->replies[agent->n_replies - 1].object = r.preview;
 	agent->replies[agent->n_replies - 1].findings = r.findings;
