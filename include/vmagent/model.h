@@ -182,12 +182,16 @@ ENUM_DECLARE(propagation, PROPAGATION, PROPAGATIONS)
 ENUM_DECLARE(pause, PAUSE, PAUSES)
 ENUM_DECLARE(act, ACT, ACTS)
 
-/* Kinds of object that the store keeps and the API serves: X(constant, kind, plural, group). */
-#define OBJECT_KINDS(X)                                                               \
-	X(VM, "VirtualMachine", "virtualmachines", "kubevirt.io/v1")                  \
-	X(VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1") \
-	X(EVENT, "Event", "events", "v1")                                             \
-	X(FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1") /* events are about it */
+/* Kinds of object that the store keeps and the API serves, or only the latter: X(constant, kind, plural,
+ * group). */
+#define OBJECT_KINDS(X)                                                                     \
+	X(VM, "VirtualMachine", "virtualmachines", "kubevirt.io/v1")                        \
+	X(VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1")       \
+	X(EVENT, "Event", "events", "v1")                                                   \
+	X(FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1") /* events are about it */ \
+	X(POD, "Pod", "pods", "v1")                               /* made of VMIs */        \
+	X(NODE, "Node", "nodes", "v1")                            /* this host */           \
+	X(KUBEVIRT, "KubeVirt", "kubevirts", "kubevirt.io/v1")    /* this agent */
 
 enum object_kind {
 #define X(c, kind, plural, group) KIND_##c,

@@ -170,6 +170,7 @@ static int open_api(struct program *p, struct err *err)
 		.policy = &p->options.policy,
 		.clock = clock_now,
 		.socket_path = p->config.socket,
+		.node_name = p->host_name.nodename,
 	};
 
 	return api_new(&options, &p->api, err);

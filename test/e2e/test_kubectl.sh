@@ -56,6 +56,12 @@ reads()
 	shows 'describe'             'Printable Status:  *Running' k describe vm guest
 	shows 'describe shows events' 'SuccessfulCreate' k describe vm guest
 	shows 'events'               'SuccessfulCreate  *virtualmachine/guest' k get events
+	shows 'get nodes'            "Ready  *[0-9a-z]*  *vmagent" k get nodes -o wide
+	shows 'describe node'        "virt-launcher-guest" k describe nodes
+	shows 'get kubevirt'         'kubevirt  *[0-9a-z]*  *Deployed' k get kubevirt -A
+	shows 'get pods'             '^virt-launcher-guest-[0-9a-f]*  *1/1  *Running  *0' k get pods -o wide
+	is "$KIND: the pod is the VMI's" "$(k get pods -l kubevirt.io=virt-launcher,vm.kubevirt.io/name=guest \
+		-o 'jsonpath={.items[*].metadata.ownerReferences[0].uid}')" "$(vmi_uid guest)"
 	shows 'explain'              'whether\|runStrategy' k explain vm.spec
 	shows 'explain a field'      'host-passthrough' k explain vm.spec.template.spec.domain.cpu.model
 	shows 'version'              'vmagent' k version

@@ -194,6 +194,7 @@ void api_fixture_start(struct api_fixture *f)
 	options.agent = f->agent;
 	options.store = f->store;
 	options.policy = &f->policy;
+	options.node_name = "node";
 	options.socket_path = f->path;
 	ck_assert_msg(api_new(&options, &f->api, &err) == 0, "%s", err.msg);
 	f->turn.data = f;

@@ -136,6 +136,9 @@ START_TEST(kinds_of_object)
 		{ KIND_VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1" },
 		{ KIND_EVENT, "Event", "events", "v1" },
 		{ KIND_FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1" },
+		{ KIND_POD, "Pod", "pods", "v1" },
+		{ KIND_NODE, "Node", "nodes", "v1" },
+		{ KIND_KUBEVIRT, "KubeVirt", "kubevirts", "kubevirt.io/v1" },
 		{ KIND_MAX, "?", "?", "?" },
 	};
 	enum object_kind kind = KIND_MAX;

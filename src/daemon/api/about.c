@@ -102,9 +102,13 @@ struct resource {
 };
 
 /* clang-format off */
+#define READ_VERBS "\"get\",\"list\",\"watch\""
 #define ALL_VERBS "\"create\",\"delete\",\"get\",\"list\",\"patch\",\"update\",\"watch\""
 static const struct resource resources[] = {
-	{ "", "events", "event", "Event", "\"ev\"", "\"get\",\"list\",\"watch\"" },
+	{ "", "events", "event", "Event", "\"ev\"", READ_VERBS },
+	{ "", "pods", "pod", "Pod", "\"po\"", READ_VERBS },
+	{ "", "nodes", "node", "Node", "\"no\"", READ_VERBS },
+	{ "kubevirt.io", "kubevirts", "kubevirt", "KubeVirt", "\"kv\",\"kvs\"", READ_VERBS },
 	{ "kubevirt.io", "virtualmachines", "virtualmachine", "VirtualMachine", "\"vm\",\"vms\"", ALL_VERBS },
 	{ "kubevirt.io", "virtualmachineinstances", "virtualmachineinstance", "VirtualMachineInstance",
 	  "\"vmi\",\"vmis\"", ALL_VERBS },
@@ -122,9 +126,9 @@ static const struct resource resources[] = {
 static void add_resource(struct buf *out, const struct resource *r)
 {
 	buf_printf(out,
-		"{\"name\":\"%s\",\"singularName\":\"%s\",\"namespaced\":true,\"kind\":\"%s\","
+		"{\"name\":\"%s\",\"singularName\":\"%s\",\"namespaced\":%s,\"kind\":\"%s\","
 		"\"verbs\":[%s]",
-		r->name, r->singular, r->kind, r->verbs);
+		r->name, r->singular, streq(r->kind, "Node") ? "false" : "true", r->kind, r->verbs);
 	if (*r->short_names)
 		buf_printf(out, ",\"shortNames\":[%s]", r->short_names);
 	buf_puts(out, "}");

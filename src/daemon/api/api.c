@@ -29,10 +29,10 @@ static const struct route {
 	{ "GET",    KUBEVIRT,						about_resources },
 	{ "GET",    SUBRESOURCES,					about_resources },
 
-	{ "GET",    KUBEVIRT "/{machine}",				object_list },
-	{ "GET",    KUBEVIRT "/namespaces/{ns}/{machine}",		object_list },
+	{ "GET",    KUBEVIRT "/{kubevirt}",				object_list },
+	{ "GET",    KUBEVIRT "/namespaces/{ns}/{kubevirt}",		object_list },
 	{ "POST",   KUBEVIRT "/namespaces/{ns}/{machine}",		object_create },
-	{ "GET",    KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_get },
+	{ "GET",    KUBEVIRT "/namespaces/{ns}/{kubevirt}/{name}",	object_get },
 	{ "PUT",    KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_replace },
 	{ "PATCH",  KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_patch },
 	{ "DELETE", KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_delete },
@@ -42,6 +42,7 @@ static const struct route {
 	{ "GET",    SUBRESOURCES "/namespaces/{ns}/virtualmachineinstances/{name}/console",	console_open },
 
 	{ "GET",    "/api/v1/{core}",					object_list },
+	{ "GET",    "/api/v1/{cluster}/{name}",				object_get },
 	{ "GET",    "/api/v1/namespaces/{ns}/{core}",			object_list },
 	{ "GET",    "/api/v1/namespaces/{ns}/{core}/{name}",		object_get },
 };
@@ -129,6 +130,7 @@ int api_new(const struct api_options *options, struct api **ret_api, struct err 
 	int rc;
 
 	api->options = *options;
+	api->started = options->clock().wall;
 	if (!api->options.bookmark_ms)
 		api->options.bookmark_ms = API_BOOKMARK_MS;
 	rc = http_new(options->loop, &options->limits, &handler, &api->http, err);

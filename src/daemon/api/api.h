@@ -21,6 +21,7 @@ struct api_options { /* copied; what it points at is borrowed for the API's life
 	const struct policy *policy;
 	struct now (*clock)(void);
 	const char *socket_path;
+	const char *node_name;      /* of this host */
 	struct http_options limits; /* zero: the defaults of io/http.h */
 	unsigned bookmark_ms;       /* between a watch's bookmarks; 0: API_BOOKMARK_MS */
 };

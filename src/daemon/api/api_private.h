@@ -15,6 +15,7 @@ struct api {
 	struct pending *pending;  /* owned: answers that the agent owes */
 	struct watch *watches;    /* owned by their requests */
 	struct console *consoles; /* the same */
+	msec started;             /* wall time */
 	uv_timer_t timer;         /* watches' bookmarks and ends */
 	unsigned open_handles;
 	bool closing;

@@ -100,15 +100,14 @@ static int copy_row(void *ctx, const struct object_row *row)
 
 void object_get(const struct call *call)
 {
-	const struct route_path *path = &call->path;
-	struct object_query query = { .kind = path->kind, .ns = path->ns, .name = path->name };
-	struct one one = { .path = path };
+	struct selection selection = { .path = call->path };
+	struct one one = { .path = &call->path };
 	struct err err;
 
 	if (query_bool(call, "watch"))
 		watch_open(call);
 	else if (rendering_of(call, &one.rendering, &err) ||
-		store_each(call->api->options.store, &query, copy_row, &one, &err))
+		selection_each(call->api, &selection, copy_row, &one, &err))
 		reply_error(call, &err);
 	else if (!one.text.data)
 		reply_not_found(call);

@@ -44,15 +44,25 @@ static bool take_kind(struct piece p, struct route_path *path, const char *group
 	return false;
 }
 
-static bool take_machine(struct piece p, struct route_path *path)
+static bool take_kubevirt(struct piece p, struct route_path *path)
 {
 	return take_kind(p, path, "kubevirt.io/");
+}
+
+static bool take_machine(struct piece p, struct route_path *path)
+{
+	return take_kubevirt(p, path) && (path->kind == KIND_VM || path->kind == KIND_VMI);
 }
 
 static bool take_core(struct piece p, struct route_path *path)
 {
 	copy_str(path->version, sizeof(path->version), "v1");
 	return take_kind(p, path, "v1");
+}
+
+static bool take_cluster(struct piece p, struct route_path *path)
+{
+	return take_core(p, path) && path->kind == KIND_NODE;
 }
 
 static bool take_ns(struct piece p, struct route_path *path)
@@ -87,7 +97,9 @@ static bool take_piece(struct piece pattern, struct piece p, struct route_path *
 	} places[] = {
 		{ "{kv}", take_version },
 		{ "{machine}", take_machine },
+		{ "{kubevirt}", take_kubevirt },
 		{ "{core}", take_core },
+		{ "{cluster}", take_cluster },
 		{ "{ns}", take_ns },
 		{ "{name}", take_name },
 		{ "{verb}", take_verb },

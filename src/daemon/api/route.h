@@ -21,7 +21,8 @@ struct route_path {
 /*
  * Compares path with pattern, segment by segment. A segment of pattern is literal or one of
  *   {kv}      v1 or v1alpha3, the versions that KubeVirt serves
- *   {machine} the plural of a kind of kubevirt.io        {core} … of a kind of v1
+ *   {kubevirt} the plural of a kind of kubevirt.io       {machine} … that can be written
+ *   {core} the plural of a kind of v1                    {cluster} … that is in no namespace
  *   {ns} {name}  anything within Kubernetes' length      {verb} start, stop, restart
  *   {vmiverb} pause, unpause, softreboot, reset
  * *ret is filled only on a match.

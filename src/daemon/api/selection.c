@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/api/jsonspan.h"
 #include "daemon/api/selection.h"
+#include "daemon/api/synthetic.h"
 
 int selection_of(const struct call *call, struct selection *ret, struct err *err)
 {
@@ -51,27 +53,66 @@ bool selection_has(const struct selection *s, const struct object_row *row)
 		selector_matches_fields(&s->fields, row->object);
 }
 
+const char *selection_view(const struct selection *s, const char *object, char **ret_owned)
+{
+	*ret_owned = synthetic_object(s->path.kind, object);
+	return *ret_owned ? *ret_owned : object;
+}
+
 struct filter {
 	const struct selection *selection;
 	object_cb *cb;
 	void *ctx;
 };
 
+static char *text_at(const char *object, const char *path)
+{
+	struct jsonspan value;
+
+	return jsonspan_path(jsonspan_of(object), path, &value) ? xstrndup(value.at, value.len)
+								: NULL;
+}
+
+/* A made object stands in a row of its own, with the labels that it has now. */
+static int on_made(const struct filter *f, const struct object_row *source, const char *object)
+{
+	autofree char *labels = text_at(object, "metadata.labels");
+	autofree char *name = text_at(object, "metadata.name");
+	struct object_row row = { .kind = f->selection->path.kind,
+		.ns = source ? source->ns : "",
+		.name = name,
+		.rv = source ? source->rv : 0,
+		.object = object,
+		.labels = labels };
+	const char *wanted = selection_name(f->selection);
+
+	if (wanted && !jsonspan_is(jsonspan_of(name), wanted))
+		return 0;
+	return selection_has(f->selection, &row) ? f->cb(f->ctx, &row) : 0;
+}
+
 static int on_row(void *ctx, const struct object_row *row)
 {
 	const struct filter *f = ctx;
+	autofree char *made = synthetic_object(f->selection->path.kind, row->object);
 
+	if (made)
+		return on_made(f, row, made);
 	return selection_has(f->selection, row) ? f->cb(f->ctx, row) : 0;
 }
 
 int selection_each(struct api *api, const struct selection *s, object_cb *cb, void *ctx,
 	struct err *err)
 {
-	struct object_query query = { .kind = s->path.kind,
-		.ns = selection_ns(s),
-		.name = selection_name(s) };
+	enum object_kind source = synthetic_source(s->path.kind);
+	struct object_query query = { .kind = source, .ns = selection_ns(s) };
 	struct filter filter = { .selection = s, .cb = cb, .ctx = ctx };
+	autofree char *only = synthetic_only(api, s->path.kind);
 
+	if (only)
+		return on_made(&filter, NULL, only);
+	if (source == s->path.kind)
+		query.name = selection_name(s);
 	return store_each(api->options.store, &query, on_row, &filter, err);
 }
 

@@ -24,6 +24,10 @@ const char *selection_name(
 
 bool selection_has(const struct selection *s, const struct object_row *row);
 
+/* What a stored object of the selection's source is in it: object itself, or a text made of it, which
+ * *ret_owned keeps for the caller to free. */
+const char *selection_view(const struct selection *s, const char *object, char **ret_owned);
+
 /* Calls back for each selected object. Errors: the store's, or what cb returned. */
 int selection_each(struct api *api, const struct selection *s, object_cb *cb, void *ctx,
 	struct err *err);

@@ -184,29 +184,33 @@ int selector_parse_labels(const char *text, struct selector *ret, struct err *er
 	return rc;
 }
 
+#define OF_ANY KIND_MAX
+
 static bool field_is_known(const char *key, enum object_kind kind)
 {
 	static const struct {
 		const char *key;
-		bool of_events;
+		enum object_kind of;
 	} fields[] = {
-		{ "metadata.name", false },
-		{ "metadata.namespace", false },
-		{ "involvedObject.kind", true },
-		{ "involvedObject.name", true },
-		{ "involvedObject.namespace", true },
-		{ "involvedObject.uid", true },
-		{ "involvedObject.apiVersion", true },
-		{ "involvedObject.resourceVersion", true },
-		{ "involvedObject.fieldPath", true },
-		{ "type", true },
-		{ "reason", true },
-		{ "reportingComponent", true },
+		{ "metadata.name", OF_ANY },
+		{ "metadata.namespace", OF_ANY },
+		{ "involvedObject.kind", KIND_EVENT },
+		{ "involvedObject.name", KIND_EVENT },
+		{ "involvedObject.namespace", KIND_EVENT },
+		{ "involvedObject.uid", KIND_EVENT },
+		{ "involvedObject.apiVersion", KIND_EVENT },
+		{ "involvedObject.resourceVersion", KIND_EVENT },
+		{ "involvedObject.fieldPath", KIND_EVENT },
+		{ "type", KIND_EVENT },
+		{ "reason", KIND_EVENT },
+		{ "reportingComponent", KIND_EVENT },
+		{ "spec.nodeName", KIND_POD },
+		{ "status.phase", KIND_POD },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (streq(fields[i].key, key))
-			return !fields[i].of_events || kind == KIND_EVENT;
+			return fields[i].of == OF_ANY || fields[i].of == kind;
 	return false;
 }
 

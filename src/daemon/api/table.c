@@ -11,7 +11,7 @@
 #include "daemon/api/reply.h"
 #include "daemon/api/table.h"
 
-enum cell { CELL_VALUE, CELL_AGE, CELL_CONDITION, CELL_INVOLVED };
+enum cell { CELL_VALUE, CELL_AGE, CELL_CONDITION, CELL_WELL, CELL_READY, CELL_INVOLVED };
 
 struct column {
 	const char *title, *type, *format;
@@ -52,10 +52,39 @@ static const struct column event_columns[] = {
 	{ "Name",            "string",  "name", 1, CELL_VALUE,     "metadata.name" },
 	{ 0 },
 };
+static const struct column pod_columns[] = {
+	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
+	{ "Ready",           "string",  "",     0, CELL_READY,     "status.containerStatuses" },
+	{ "Status",          "string",  "",     0, CELL_VALUE,     "status.phase" },
+	{ "Restarts",        "integer", "",     0, CELL_VALUE,     "status.containerStatuses.0.restartCount" },
+	{ "Age",             "string",  "",     0, CELL_AGE,       "metadata.creationTimestamp" },
+	{ "IP",              "string",  "",     1, CELL_VALUE,     "status.podIP" },
+	{ "Node",            "string",  "",     1, CELL_VALUE,     "spec.nodeName" },
+	{ 0 },
+};
+static const struct column node_columns[] = {
+	{ "Name",              "string", "name", 0, CELL_VALUE,     "metadata.name" },
+	{ "Status",            "string", "",     0, CELL_WELL,      "Ready" },
+	{ "Age",               "string", "",     0, CELL_AGE,       "metadata.creationTimestamp" },
+	{ "Version",           "string", "",     0, CELL_VALUE,     "status.nodeInfo.kubeletVersion" },
+	{ "OS-Image",          "string", "",     1, CELL_VALUE,     "status.nodeInfo.osImage" },
+	{ "Kernel-Version",    "string", "",     1, CELL_VALUE,     "status.nodeInfo.kernelVersion" },
+	{ "Container-Runtime", "string", "",     1, CELL_VALUE,     "status.nodeInfo.containerRuntimeVersion" },
+	{ 0 },
+};
+static const struct column kubevirt_columns[] = {
+	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
+	{ "Age",             "date",    "",     0, CELL_AGE,       "metadata.creationTimestamp" },
+	{ "Phase",           "string",  "",     0, CELL_VALUE,     "status.phase" },
+	{ 0 },
+};
 static const struct column *const tables[KIND_MAX] = {
 	[KIND_VM]    = vm_columns,
 	[KIND_VMI]   = vmi_columns,
 	[KIND_EVENT] = event_columns,
+	[KIND_POD]   = pod_columns,
+	[KIND_NODE]  = node_columns,
+	[KIND_KUBEVIRT] = kubevirt_columns,
 };
 /* clang-format on */
 
@@ -194,14 +223,43 @@ static bool add_involved(struct buf *out, struct jsonspan involved)
 	return true;
 }
 
+/* Ready or NotReady, as a condition says. */
+static void add_well(struct buf *out, struct jsonspan status)
+{
+	buf_puts(out, jsonspan_is(status, "True") ? "\"Ready\"" : "\"NotReady\"");
+}
+
+/* "1/1", of containers. */
+static void add_ready(struct buf *out, struct jsonspan containers)
+{
+	struct jsonspan item, value;
+	unsigned n = 0, ready = 0;
+
+	while (jsonspan_next(&containers, &item)) {
+		n++;
+		ready += jsonspan_member(item, "ready", &value) && value.len == strlen("true");
+	}
+	buf_printf(out, "\"%u/%u\"", ready, n);
+}
+
+static bool find_cell(const struct column *c, struct jsonspan object, struct jsonspan *ret)
+{
+	if (c->cell == CELL_CONDITION || c->cell == CELL_WELL)
+		return find_condition(object, c->path, ret);
+	return jsonspan_path(object, c->path, ret);
+}
+
 static void add_cell(struct buf *out, const struct column *c, struct jsonspan object, msec now)
 {
 	struct jsonspan value = { 0 };
-	bool there = c->cell == CELL_CONDITION ? find_condition(object, c->path, &value)
-					       : jsonspan_path(object, c->path, &value);
+	bool there = find_cell(c, object, &value);
 
 	if (there && c->cell == CELL_AGE)
 		add_age(out, value, now);
+	else if (there && c->cell == CELL_WELL)
+		add_well(out, value);
+	else if (there && c->cell == CELL_READY)
+		add_ready(out, value);
 	else if (there && c->cell == CELL_INVOLVED)
 		there = add_involved(out, value);
 	else if (there)

@@ -6,8 +6,10 @@
  */
 #include <string.h>
 
+#include "daemon/api/jsonspan.h"
 #include "daemon/api/reply.h"
 #include "daemon/api/selection.h"
+#include "daemon/api/synthetic.h"
 #include "daemon/api/table.h"
 
 #define WATCH_BATCH_ROWS 64 /* changes read at a time */
@@ -84,19 +86,32 @@ static int write_row(void *ctx, const struct object_row *row)
 	return 0;
 }
 
+/* Whether the object was in the selection before. Of one that is made of another only today's labels are
+ * known. */
+static bool was_there(const struct selection *s, const struct change_row *row, const char *object)
+{
+	if (streq(row->type, "ADDED"))
+		return false;
+	return object == row->object ? selector_matches_labels(&s->labels, row->labels_before)
+				     : selector_matches_object_labels(&s->labels, object);
+}
+
 /* What a change is to this watch: the selection may have gained or lost the object by it. NULL: nothing. */
-static const char *type_of(const struct selection *s, const struct change_row *row)
+static const char *type_of(const struct selection *s, const struct change_row *row,
+	const char *object)
 {
 	const char *name = selection_name(s);
-	bool before, now;
+	struct jsonspan own;
+	bool now;
 
-	if ((name && !streq(name, row->name)) || !selector_matches_fields(&s->fields, row->object))
+	if (name &&
+		!(jsonspan_path(jsonspan_of(object), "metadata.name", &own) &&
+			jsonspan_is(own, name)))
 		return NULL;
-	before = !streq(row->type, "ADDED") &&
-		selector_matches_labels(&s->labels, row->labels_before);
-	now = !streq(row->type, "DELETED") &&
-		selector_matches_object_labels(&s->labels, row->object);
-	if (before)
+	if (!selector_matches_fields(&s->fields, object))
+		return NULL;
+	now = !streq(row->type, "DELETED") && selector_matches_object_labels(&s->labels, object);
+	if (was_there(s, row, object))
 		return now ? "MODIFIED" : "DELETED";
 	return now ? "ADDED" : NULL;
 }
@@ -110,10 +125,13 @@ struct batch {
 static int write_change(void *ctx, const struct change_row *row)
 {
 	struct batch *b = ctx;
-	const char *type = type_of(&b->watch->selection, row);
+	const struct selection *selection = &b->watch->selection;
+	autofree char *made = NULL;
+	const char *object = selection_view(selection, row->object, &made);
+	const char *type = type_of(selection, row, object);
 
 	if (type)
-		write_line(b->watch, type, row->object);
+		write_line(b->watch, type, object);
 	b->wrote |= type != NULL;
 	b->watch->rv = row->rv;
 	b->rows++;
@@ -124,7 +142,7 @@ static int write_change(void *ctx, const struct change_row *row)
 static bool read_log(struct watch *w, bool *ret_wrote, struct err *err)
 {
 	struct store *store = w->api->options.store;
-	struct change_query query = { .kind = w->selection.path.kind,
+	struct change_query query = { .kind = synthetic_source(w->selection.path.kind),
 		.ns = selection_ns(&w->selection),
 		.since = w->rv,
 		.limit = WATCH_BATCH_ROWS };
@@ -238,7 +256,7 @@ static int stop_at_once(void *ctx, const struct change_row *row)
 /* Where it starts, and refuses at once what the log has no more. */
 static int read_start(const struct call *call, struct watch *w, struct err *err)
 {
-	struct change_query query = { .kind = call->path.kind, .limit = 1 };
+	struct change_query query = { .kind = synthetic_source(call->path.kind), .limit = 1 };
 	int rc;
 
 	if ((rc = query_int(call, "resourceVersion", &w->rv, err)))

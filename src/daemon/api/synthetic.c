@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each document is a template into which parts of others are copied as they stand.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "core/codec.h"
+#include "daemon/api/jsonspan.h"
+#include "daemon/api/synthetic.h"
+
+enum object_kind synthetic_source(enum object_kind kind)
+{
+	return kind == KIND_POD ? KIND_VMI : kind;
+}
+
+/* ---- a run's Pod ------------------------------------------------------------------------------- */
+
+struct run { /* what a Pod takes from its VMI; spans are JSON, with their quotes */
+	struct jsonspan name, ns, uid, rv, created, labels, node, phase;
+	bool ready;
+};
+
+static const struct jsonspan empty_text = { "\"\"", 2 };
+
+static struct jsonspan part(struct jsonspan vmi, const char *path)
+{
+	struct jsonspan value;
+
+	return jsonspan_path(vmi, path, &value) ? value : empty_text;
+}
+
+static bool is_ready(struct jsonspan vmi)
+{
+	struct jsonspan list, item, value;
+
+	if (!jsonspan_path(vmi, "status.conditions", &list))
+		return false;
+	while (jsonspan_next(&list, &item)) {
+		if (jsonspan_member(item, "type", &value) && jsonspan_is(value, "Ready"))
+			return jsonspan_member(item, "status", &value) &&
+				jsonspan_is(value, "True");
+	}
+	return false;
+}
+
+static struct run run_of(struct jsonspan vmi)
+{
+	struct run run = {
+		.name = part(vmi, "metadata.name"),
+		.ns = part(vmi, "metadata.namespace"),
+		.uid = part(vmi, "metadata.uid"),
+		.rv = part(vmi, "metadata.resourceVersion"),
+		.created = part(vmi, "metadata.creationTimestamp"),
+		.node = part(vmi, "status.nodeName"),
+		.phase = part(vmi, "status.phase"),
+		.ready = is_ready(vmi),
+	};
+
+	if (!jsonspan_path(vmi, "metadata.labels", &run.labels))
+		run.labels = (struct jsonspan){ "{}", 2 };
+	return run;
+}
+
+/* The Pod has begun when QEMU can; it ends as its run does. */
+static const char *pod_phase(const struct run *run)
+{
+	static const struct {
+		const char *vmi, *pod;
+	} phases[] = {
+		{ "Scheduled", "Running" },
+		{ "Running", "Running" },
+		{ "Succeeded", "Succeeded" },
+		{ "Failed", "Failed" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(phases); i++) {
+		if (jsonspan_is(run->phase, phases[i].vmi))
+			return phases[i].pod;
+	}
+	return "Pending";
+}
+
+static void add_span(struct buf *out, struct jsonspan span)
+{
+	buf_add(out, span.at, span.len);
+}
+
+/* A quoted text's inside. */
+static void add_inside(struct buf *out, struct jsonspan text, size_t at, size_t len)
+{
+	if (text.len >= at + len + 2)
+		buf_add(out, text.at + 1 + at, len);
+}
+
+#define UID_VERSION_AT 14 /* of a UUID's text: "xxxxxxxx-xxxx-Vxxx-…" */
+#define SUFFIX_LEN     5
+
+/* The run's own, as another version of UUID: as stable as that, and not the same. */
+static void add_pod_uid(struct buf *out, const struct run *run)
+{
+	buf_puts(out, "\"");
+	add_inside(out, run->uid, 0, UID_VERSION_AT);
+	buf_puts(out, "5");
+	add_inside(out, run->uid, UID_VERSION_AT + 1, UID_SIZE - 1 - UID_VERSION_AT - 1);
+	buf_puts(out, "\"");
+}
+
+static void add_pod_name(struct buf *out, const struct run *run)
+{
+	buf_puts(out, "\"virt-launcher-");
+	add_inside(out, run->name, 0, run->name.len - 2);
+	buf_puts(out, "-");
+	add_inside(out, run->uid, 0, SUFFIX_LEN);
+	buf_puts(out, "\"");
+}
+
+static void add_pod_labels(struct buf *out, const struct run *run)
+{
+	buf_puts(out, ",\"labels\":{\"kubevirt.io\":\"virt-launcher\",\"kubevirt.io/created-by\":");
+	add_span(out, run->uid);
+	buf_puts(out, ",\"vm.kubevirt.io/name\":");
+	add_span(out, run->name);
+	if (run->labels.len > 2) {
+		buf_puts(out, ",");
+		buf_add(out, run->labels.at + 1, run->labels.len - 1);
+	} else {
+		buf_puts(out, "}");
+	}
+}
+
+static void add_pod_owner(struct buf *out, const struct run *run)
+{
+	buf_puts(out,
+		",\"ownerReferences\":[{\"apiVersion\":\"kubevirt.io/v1\","
+		"\"kind\":\"VirtualMachineInstance\",\"name\":");
+	add_span(out, run->name);
+	buf_puts(out, ",\"uid\":");
+	add_span(out, run->uid);
+	buf_puts(out, ",\"controller\":true,\"blockOwnerDeletion\":true}]");
+}
+
+static void add_pod_metadata(struct buf *out, const struct run *run)
+{
+	buf_puts(out, "\"metadata\":{\"name\":");
+	add_pod_name(out, run);
+	buf_puts(out, ",\"namespace\":");
+	add_span(out, run->ns);
+	buf_puts(out, ",\"uid\":");
+	add_pod_uid(out, run);
+	buf_puts(out, ",\"resourceVersion\":");
+	add_span(out, run->rv);
+	buf_puts(out, ",\"creationTimestamp\":");
+	add_span(out, run->created);
+	add_pod_labels(out, run);
+	buf_puts(out, ",\"annotations\":{\"kubevirt.io/domain\":");
+	add_span(out, run->name);
+	buf_puts(out, "}");
+	add_pod_owner(out, run);
+	buf_puts(out, "}");
+}
+
+static void add_container_state(struct buf *out, const struct run *run, const char *phase)
+{
+	if (streq(phase, "Running")) {
+		buf_puts(out, "{\"running\":{\"startedAt\":");
+		add_span(out, run->created);
+		buf_puts(out, "}}");
+	} else if (streq(phase, "Pending")) {
+		buf_puts(out, "{\"waiting\":{\"reason\":\"ContainerCreating\"}}");
+	} else {
+		buf_printf(out, "{\"terminated\":{\"exitCode\":%d}}", streq(phase, "Failed"));
+	}
+}
+
+static void add_pod_status(struct buf *out, const struct run *run)
+{
+	const char *phase = pod_phase(run);
+
+	buf_printf(out, "\"status\":{\"phase\":\"%s\",\"conditions\":[{\"type\":\"Ready\",", phase);
+	buf_printf(out, "\"status\":\"%s\"}],\"containerStatuses\":[{\"name\":\"compute\",",
+		run->ready ? "True" : "False");
+	buf_printf(out,
+		"\"ready\":%s,\"restartCount\":0,\"image\":\"\",\"imageID\":\"\",\"state\":",
+		run->ready ? "true" : "false");
+	add_container_state(out, run, phase);
+	buf_puts(out, "}]}");
+}
+
+static char *pod_of(const char *vmi)
+{
+	struct run run = run_of(jsonspan_of(vmi));
+	struct buf out = { 0 };
+
+	buf_puts(&out, "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",");
+	add_pod_metadata(&out, &run);
+	buf_puts(&out,
+		",\"spec\":{\"containers\":[{\"name\":\"compute\",\"image\":\"\","
+		"\"resources\":{}}],\"restartPolicy\":\"Never\",\"nodeName\":");
+	add_span(&out, run.node);
+	buf_puts(&out, "},");
+	add_pod_status(&out, &run);
+	buf_puts(&out, "}");
+	return out.data;
+}
+
+char *synthetic_object(enum object_kind kind, const char *source)
+{
+	return kind == KIND_POD ? pod_of(source) : NULL;
+}
+
+/* ---- the host -------------------------------------------------------------------------------------- */
+
+#define OS_RELEASE "/etc/os-release"
+
+/* PRETTY_NAME of os-release(5), which is a word of ours to print once it is free of quotes. */
+static void os_name(char *ret, size_t size)
+{
+	static const char key[] = "PRETTY_NAME=\"";
+	FILE *file = fopen(OS_RELEASE, "re");
+	char line[256];
+
+	copy_str(ret, size, "Linux");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (!starts_with(line, key))
+			continue;
+		line[strcspn(line + sizeof(key) - 1, "\"\\\n") + sizeof(key) - 1] = '\0';
+		copy_str(ret, size, line + sizeof(key) - 1);
+	}
+	if (file)
+		fclose(file);
+}
+
+static void add_capacity(struct buf *out, const char *name)
+{
+	long long memory = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+
+	buf_printf(out, "\"%s\":{\"cpu\":\"%ld\",\"memory\":\"%lldKi\"},", name,
+		sysconf(_SC_NPROCESSORS_ONLN), memory / 1024);
+}
+
+static void add_node_conditions(struct buf *out, const struct api *api)
+{
+	struct err why = { 0 };
+	bool well = agent_is_healthy(api->options.agent, &why);
+	autofree char *message = well ? xstrdup("vmagent is ready") : xstrdup(why.msg);
+
+	for (char *c = message; *c; c++)
+		*c = *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? '\'' : *c;
+	buf_printf(out,
+		"\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\",\"reason\":\"%s\","
+		"\"message\":\"%s\"}],",
+		well ? "True" : "False", well ? "KubeletReady" : "KubeletNotReady", message);
+}
+
+static void add_node_info(struct buf *out)
+{
+	struct utsname host;
+	char os[128];
+
+	uname(&host);
+	os_name(os, sizeof(os));
+	buf_printf(out,
+		"\"nodeInfo\":{\"architecture\":\"%s\",\"operatingSystem\":\"linux\","
+		"\"kernelVersion\":\"%s\",\"osImage\":\"%s\",",
+		streq(host.machine, "x86_64") ? "amd64" : host.machine, host.release, os);
+	buf_printf(out,
+		"\"kubeletVersion\":\"vmagent-%s\",\"kubeProxyVersion\":\"\","
+		"\"containerRuntimeVersion\":\"libvirt://qemu\"}",
+		VMAGENT_VERSION);
+}
+
+static void add_start_metadata(struct buf *out, const struct api *api, const char *name)
+{
+	char created[TIME_SIZE];
+
+	format_time(api->started, created);
+	buf_printf(out,
+		"\"metadata\":{\"name\":\"%s\",\"resourceVersion\":\"1\","
+		"\"creationTimestamp\":\"%s\"",
+		name, created);
+}
+
+static char *node_of(const struct api *api)
+{
+	const char *name = api->options.node_name;
+	struct buf out = { 0 };
+
+	buf_puts(&out, "{\"apiVersion\":\"v1\",\"kind\":\"Node\",");
+	add_start_metadata(&out, api, name);
+	buf_printf(&out,
+		",\"labels\":{\"kubernetes.io/hostname\":\"%s\",\"kubernetes.io/os\":\"linux\","
+		"\"kubevirt.io/schedulable\":\"true\"}},\"spec\":{},\"status\":{",
+		name);
+	add_capacity(&out, "capacity");
+	add_capacity(&out, "allocatable");
+	add_node_conditions(&out, api);
+	buf_printf(&out, "\"addresses\":[{\"type\":\"Hostname\",\"address\":\"%s\"}],", name);
+	add_node_info(&out);
+	buf_puts(&out, "}}");
+	return out.data;
+}
+
+static char *kubevirt_of(const struct api *api)
+{
+	struct buf out = { 0 };
+
+	buf_puts(&out, "{\"apiVersion\":\"kubevirt.io/v1\",\"kind\":\"KubeVirt\",");
+	add_start_metadata(&out, api, "kubevirt");
+	buf_printf(&out,
+		",\"namespace\":\"kubevirt\"},\"spec\":{},\"status\":{\"phase\":\"Deployed\","
+		"\"observedKubeVirtVersion\":\"vmagent-%s\","
+		"\"conditions\":[{\"type\":\"Available\",\"status\":\"True\","
+		"\"reason\":\"AllComponentsReady\"}]}}",
+		VMAGENT_VERSION);
+	return out.data;
+}
+
+char *synthetic_only(const struct api *api, enum object_kind kind)
+{
+	if (kind == KIND_NODE)
+		return node_of(api);
+	return kind == KIND_KUBEVIRT ? kubevirt_of(api) : NULL;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects that people and clients look for and nobody stores: this host as a Node, KubeVirt itself, and for
+ * each VMI the Pod that KubeVirt would run it in. Read-only; made anew at each look.
+ */
+#ifndef VMAGENT_DAEMON_API_SYNTHETIC_H
+#define VMAGENT_DAEMON_API_SYNTHETIC_H
+
+#include "daemon/api/api_private.h"
+
+/* The stored kind that a kind is made of, change by change; of the others: the kind itself. */
+enum object_kind synthetic_source(enum object_kind kind);
+
+/* An object of kind made of a stored one of its source, owned by the caller; NULL when kind is stored. */
+char *synthetic_object(enum object_kind kind, const char *source);
+
+/* The one object of its kind there is, owned by the caller; NULL for the other kinds. */
+char *synthetic_only(const struct api *api, enum object_kind kind);
+
+#endif
