@@ -55,11 +55,16 @@ static const struct deed {
 	{  1, 0,     0,       FILED, 0, "vm $ % noacpi" },
 	{  2, 0,     0,       FILED, 0, "vm $ % panic" },
 	{  2, 0,     0,       FILED, 0, "vm $ % memory=128Mi" },
+	{  1, 0,     0,       FILED, 0, "vm $ % order=2 delay=3" },
 	{  2, FILED, 0,       0, FILED, "rm $.yaml" },
 	{  5, 0,     0,       0, 0, "try guest $ poweroff" },
 	{  4, 0,     0,       0, 0, "try guest $ crash" },
 	{  2, 0,     0,       0, 0, "try guest $ panic" },
 	{  2, 0,     0,       0, 0, "try guest $ reboot" },
+	{  3, 0,     0,       0, 0, "try guest $ ioerror data enospc" },
+	{  2, 0,     0,       0, 0, "try guest $ heals" },
+	{  2, 0,     0,       0, 0, "try guest $ agent on" },
+	{  1, 0,     0,       0, 0, "try guest $ agent off" },
 	{  2, 0,     0,       DEAF, 0, "guest $ deaf" },
 	{  2, DEAF,  0,       0, 0, "guest $ hears" },
 	{  1, LIBVIRT, 0,     0, 0, "try virsh pause $" },
@@ -84,7 +89,8 @@ static const char *const seconds[] = { "0.01", "0.1", "0.2", "0.21", "0.5", "1",
 static const char *const ops[] = { "prepare", "start", "shutdown", "destroy", "undefine", "clean", "read",
 	"list" };
 static const char *const modes[] = { "libvirt odd", "libvirt silent", "libvirt late 40",
-	"libvirt late 3000" };
+	"libvirt late 3000", "tune parallel-starts 1", "tune guard off", "tune free-restarts 0",
+	"tune stable-seconds 5" };
 /* clang-format on */
 
 /* ---- chance ------------------------------------------------------------------------------------- */
@@ -172,8 +178,10 @@ static void heal(struct scenario *s, unsigned state)
 	add_line(s, state & LIBVIRT ? "libvirt answers" : "libvirt up");
 	if (!(state & AGENT))
 		add_line(s, "agent up");
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		write_act(s, "guest $ hears", names[i], &(uint64_t){ 1 });
+		write_act(s, "try guest $ heals", names[i], &(uint64_t){ 1 });
+	}
 }
 
 /* A start that hangs must not outlive the agent that sent it: libvirt would let nobody else near the domain. */
@@ -182,7 +190,7 @@ static void make(struct scenario *s, bool crash, uint64_t *seed)
 	unsigned state = UP | (crash ? CRASH : 0);
 	size_t n = LINES_MIN + draw(seed, LINES_MAX - LINES_MIN);
 
-	if (draw(seed, 4) == 0)
+	if (draw(seed, 2))
 		add_line(s, DRAW(seed, modes));
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		state |= FILED << i;
