@@ -73,7 +73,7 @@ struct request {
 	bool dry_run;
 	/* CREATE, REPLACE: checked by manifest_check() already */
 	const struct manifest *manifest;
-	int64_t if_rv;            /* REPLACE: resourceVersion that it must still have; 0: any */
+	int64_t if_rv; /* REPLACE, DELETE: resourceVersion that it must still have; 0: any */
 	const struct node *patch; /* PATCH */
 	enum patch_kind patch_kind;
 	const char *if_uid;           /* DELETE: UID precondition, or NULL */

@@ -149,6 +149,8 @@ void notes_done(struct agent *agent);
 bool request_is_unsaved(struct agent *agent, const struct request *request);
 int request_find(struct agent *agent, const struct request *request, struct machine **ret,
 	struct err *err);
+/* The preconditions: the object is still the one, and still as, the caller means. ERR_CONFLICT. */
+int request_check(const struct request *request, const struct machine *m, struct err *err);
 /* Says what a request did, or why it was refused, on the object that it named; a dry run leaves no trace. */
 void request_note(struct agent *agent, const struct request *request, const char *reason,
 	const char *done, const struct err *err);

@@ -118,6 +118,23 @@ int request_find(struct agent *agent, const struct request *request, struct mach
 		object_kind_plural(request->kind), request->name);
 }
 
+/* What changed in this turn is not committed, and has the old resourceVersion still. */
+int request_check(const struct request *request, const struct machine *m, struct err *err)
+{
+	const struct object_meta *meta = machine_meta(m, request->kind);
+	bool changed = request->kind == KIND_VM ? m->vm_changed : m->vmi_changed;
+
+	if (request->if_uid && !streq(request->if_uid, meta->uid))
+		return err_set(err, ERR_CONFLICT,
+			"the UID in the precondition is not that of '%s', which is %s",
+			request->name, meta->uid);
+	if (request->if_rv && (changed || request->if_rv != meta->rv))
+		return err_set(err, ERR_CONFLICT,
+			"'%s' has been modified meanwhile; read it again and repeat the change",
+			request->name);
+	return 0;
+}
+
 void request_note(struct agent *agent, const struct request *request, const char *reason,
 	const char *done, const struct err *err)
 {
@@ -209,12 +226,9 @@ static int delete (struct agent *agent, const struct request *request, struct no
 
 	if (ret < 0)
 		return ret;
-	if (request->if_uid && !streq(request->if_uid, machine_meta(m, request->kind)->uid))
-		return err_set(err, ERR_CONFLICT,
-			"the UID in the precondition is not that of '%s', which is %s",
-			request->name, machine_meta(m, request->kind)->uid);
-	if (request->dry_run)
-		return 0;
+	ret = request_check(request, m, err);
+	if (ret < 0 || request->dry_run)
+		return ret;
 	delete_object(agent, m, request, now);
 	*ret_file = origins_deleted(agent, request->kind, m->ns, m->name);
 	agent_mark(agent, m);

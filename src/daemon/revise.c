@@ -14,15 +14,6 @@ struct revision {
 	struct findings *findings; /* owned or NULL: what is wrong with the patched object */
 };
 
-static int check_rv(const struct request *request, const struct object_meta *meta, struct err *err)
-{
-	if (!request->if_rv || request->if_rv == meta->rv)
-		return 0;
-	return err_set(err, ERR_CONFLICT,
-		"'%s' has been modified meanwhile; read it again and repeat the change",
-		request->name);
-}
-
 static int revise(struct revision *r, const struct node *root, struct err *err)
 {
 	enum object_kind kind = r->request->kind;
@@ -35,7 +26,7 @@ static int revise(struct revision *r, const struct node *root, struct err *err)
 
 static int replace(struct revision *r, struct err *err)
 {
-	int ret = check_rv(r->request, machine_meta(r->m, r->request->kind), err);
+	int ret = request_check(r->request, r->m, err);
 
 	return ret < 0 ? ret : revise(r, r->request->manifest->root, err);
 }

@@ -221,6 +221,8 @@ START_TEST(deletes)
 	api_expect(&f, "DELETE " VMS "/a", "{\"gracePeriodSeconds\":2147483648}", 400, "for ever");
 	api_expect(&f, "DELETE " VMS "/a", "{\"gracePeriodSeconds\":-3}", 400, "negative");
 	api_expect(&f, "DELETE " VMS "/a", "{\"gracePeriodSeconds\":\"x\"}", 400, "whole number");
+	api_expect(&f, "DELETE " VMS "/a", "{\"preconditions\":{\"resourceVersion\":\"999\"}}", 409,
+		"modified meanwhile");
 	api_expect(&f, "DELETE " VMS "/a",
 		"{\"preconditions\":{\"uid\":\"00000000-0000-0000-0000-000000000000\"}}", 409,
 		"Conflict");

@@ -131,6 +131,47 @@ START_TEST(test_two_at_once)
 }
 END_TEST
 
+/* Of two that know the same version, the one that comes second has not seen the first's change. */
+START_TEST(test_two_replacements_at_once)
+{
+	autofree char *vm = NULL, *put = NULL;
+	struct client a, b;
+
+	api_ask(&f, "GET " VMS "/web", NULL, &vm);
+	put = xasprintf("PUT " VMS "/web HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+			"Content-Length: %zu\r\n\r\n%s",
+		strlen(vm), vm);
+	f.frozen = true;
+	client_open(&a, &f.loop, f.path);
+	client_open(&b, &f.loop, f.path);
+	client_printf(&a, "%s", put);
+	client_printf(&b, "%s", put);
+	for (int i = 0; i < 20; i++)
+		uv_run(&f.loop, UV_RUN_NOWAIT);
+	f.frozen = false;
+	ck_assert(client_sees(&a, "HTTP/1.1 "));
+	ck_assert(client_sees(&b, "HTTP/1.1 "));
+	ck_assert_int_ne(strstr(a.in.data, "200 OK") != NULL, strstr(b.in.data, "200 OK") != NULL);
+	ck_assert_int_ne(strstr(a.in.data, "409 Conflict") != NULL,
+		strstr(b.in.data, "409 Conflict") != NULL);
+	client_close(&a);
+	client_close(&b);
+}
+END_TEST
+
+START_TEST(test_a_name_is_made)
+{
+	static const char vm[] = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\n"
+				 "metadata: { generateName: db- }\n"
+				 "spec: { runStrategy: Halted, template: { spec: { domain: {"
+				 " memory: { guest: 64Mi }, devices: {} } } } }\n";
+
+	api_expect(&f, "POST " VMS, vm, 201, "\"name\":\"db-");
+	api_expect(&f, "POST " VMS, vm, 201, "\"name\":\"db-");
+	api_expect(&f, "PUT " VMS "/x", vm, 422, "generateName");
+}
+END_TEST
+
 START_TEST(test_a_dry_run_shows_what_would_be)
 {
 	autofree char *before = NULL, *after = NULL;
@@ -158,6 +199,8 @@ Suite *test_api_patch_suite(void)
 	tcase_add_loop_test(tcase, test_refusals, 0, (int)ARRAY_SIZE(refusals));
 	tcase_add_test(tcase, test_a_run_keeps_its_spec);
 	tcase_add_test(tcase, test_two_at_once);
+	tcase_add_test(tcase, test_two_replacements_at_once);
+	tcase_add_test(tcase, test_a_name_is_made);
 	tcase_add_test(tcase, test_a_dry_run_shows_what_would_be);
 	suite_add_tcase(suite, tcase);
 	return suite;

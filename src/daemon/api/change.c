@@ -4,6 +4,7 @@
  * to the agent, which answers after its commit.
  */
 #include <string.h>
+#include <sys/random.h>
 
 #include "daemon/api/body.h"
 #include "daemon/api/reply.h"
@@ -52,19 +53,40 @@ static int check_names(const struct call *call, struct node *doc, struct err *er
 	return rc;
 }
 
-/* resourceVersion is dropped by the check of the manifest, so it is read before. */
-static int read_rv(const struct node *doc, int64_t *ret, struct err *err)
+/* A resourceVersion at path; *ret stays when there is none. */
+static int read_rv(const struct node *doc, const char *path, int64_t *ret, struct err *err)
 {
-	const char *text = node_text(doc, "metadata.resourceVersion");
+	const char *text = node_text(doc, path);
 	char *end;
 
 	if (!text || !*text)
 		return 0;
 	*ret = strtoll(text, &end, 10);
 	if (*end || *ret <= 0)
-		return err_set(err, ERR_BAD_REQUEST, "metadata.resourceVersion '%s' is not one",
-			text);
+		return err_set(err, ERR_BAD_REQUEST, "%s '%s' is not one", path, text);
 	return 0;
+}
+
+#define SUFFIX_LEN 5
+
+/* As Kubernetes makes a name: the letters and digits are those that spell no words. */
+static void generate_name(struct node *doc)
+{
+	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
+	const char *base = node_text(doc, "metadata.generateName");
+	const char *name = node_text(doc, "metadata.name");
+	unsigned char random[SUFFIX_LEN];
+	autofree char *made = NULL;
+
+	if (!base || !*base || (name && *name))
+		return;
+	made = xasprintf("%.*s%*s", NAME_MAX_LEN - SUFFIX_LEN, base, SUFFIX_LEN, "");
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		abort();
+	for (size_t i = 0; i < SUFFIX_LEN; i++)
+		made[strlen(made) - SUFFIX_LEN + i] = letters[random[i] % (sizeof(letters) - 1)];
+	node_set_path(doc, "metadata.name", node_new(NODE_STRING, made));
+	node_remove(node_get(doc, "metadata"), "generateName");
 }
 
 static void submit_manifest(const struct call *call, const struct node *doc,
@@ -92,10 +114,15 @@ static void write_object(const struct call *call, enum input_kind kind)
 
 	if (body_parse(call, &doc, &err) || check_kind(call, doc, &err) ||
 		check_names(call, doc, &err) || query_dry_run(call, &request.dry_run, &err) ||
-		(kind == INPUT_REPLACE && read_rv(doc, &request.if_rv, &err)))
+		(kind == INPUT_REPLACE &&
+			read_rv(doc, "metadata.resourceVersion", &request.if_rv, &err))) {
 		reply_error(call, &err);
-	else
-		submit_manifest(call, doc, &request, kind);
+		node_free(doc);
+		return;
+	}
+	if (kind == INPUT_CREATE)
+		generate_name(doc);
+	submit_manifest(call, doc, &request, kind);
 	node_free(doc);
 }
 
@@ -189,9 +216,8 @@ static int read_delete_options(const struct call *call, const struct node *optio
 		return err_set(err, ERR_BAD_REQUEST,
 			"gracePeriodSeconds must not be over %d, which is for ever",
 			GRACE_FOREVER_S);
-	if (node_at(options, "preconditions.resourceVersion"))
-		return err_set(err, ERR_INVALID,
-			"preconditions.resourceVersion is not implemented yet, preconditions.uid is");
+	if ((rc = read_rv(options, "preconditions.resourceVersion", &request->if_rv, err)))
+		return rc;
 	request->if_uid = node_text(options, "preconditions.uid");
 	return read_propagation(call, options, &request->propagation, err);
 }
