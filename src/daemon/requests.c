@@ -278,11 +278,19 @@ static void apply_effect(struct agent *agent, struct machine *m, const struct ve
 	agent_mark(agent, m);
 }
 
+/* An orphan that is ending, which it does not adopt, is none of the VM's: an order must not be lost with it. */
+static const struct vmi *own_run(const struct machine *m)
+{
+	bool own = m && m->vm && m->vmi && streq(m->vmi->owner, m->vm->meta.uid);
+
+	return own ? m->vmi : NULL;
+}
+
 static int verb(struct agent *agent, const struct request *request, struct err *err)
 {
 	struct verb_effect effect = { .vmi_grace = GRACE_UNSET };
 	struct machine *m = machines_find(&agent->machines, request->ns, request->name);
-	struct verb_target target = { .vm = m ? m->vm : NULL, .vmi = m ? m->vmi : NULL };
+	struct verb_target target = { .vm = m ? m->vm : NULL, .vmi = own_run(m) };
 	int ret = verb_check(request->verb, &request->options, &target, &effect, err);
 
 	if (ret == -ERR_NOT_FOUND && !m)

@@ -48,6 +48,7 @@ static const struct deed {
 	{  2, AGENT, 0,       0, 0, "try reset $" },
 	{  3, AGENT, 0,       0, 0, "try delete vm $" },
 	{  2, AGENT, 0,       0, 0, "try delete vm $ grace=0" },
+	{  2, AGENT, 0,       0, 0, "try delete vm $ orphan" },
 	{  3, AGENT, 0,       0, 0, "try delete vmi $" },
 	{  2, AGENT, 0,       0, 0, "try create vm $ %" },
 	{  6, 0,     0,       FILED, 0, "vm $ %" },
