@@ -226,6 +226,20 @@ struct state_request { /* status.stateChangeRequests[] */
 
 #define REQUESTS_MAX 2 /* [Stop, Start] is the longest queue that a verb makes */
 
+/* Since when a condition is as it is; durable. */
+struct condition_time {
+	char type[32];
+	char state[64]; /* status and reason */
+	msec since;     /* wall */
+};
+
+#define CONDITIONS_MAX 12
+
+struct condition_times {
+	struct condition_time list[CONDITIONS_MAX];
+	unsigned n;
+};
+
 struct start_failure {  /* status.startFailure, §4.5 */
 	unsigned count; /* consecutiveFailCount; 0: no failure */
 	char last_uid[UID_SIZE];
@@ -256,6 +270,8 @@ struct vm {
 	bool ran_once;        /* strategy Once has had its run (§14 no. 8) */
 	char *manifest_file;  /* owned or NULL: the file that declares it */
 	char *manifest_error; /* owned or NULL: why that file's present content is not applied */
+	char *restart; /* owned or NULL: the field that takes effect with the next run only; not stored */
+	struct condition_times times;
 };
 
 /* What was seen of a run's end that libvirt cannot tell again later; durable (design §4). */
@@ -305,7 +321,9 @@ struct vmi {
 	bool prepared;         /* its volumes' files exist */
 	int64_t vm_generation; /* of the VM when it was created (§11.3) */
 	bool cleaned;          /* its files and its domain are gone */
-	char *console;         /* owned or NULL: socket path or pty of the serial console */
+	bool emulated;         /* its domain was made for TCG: there was no usable KVM */
+	struct condition_times times;
+	char *console; /* owned or NULL: socket path or pty of the serial console */
 };
 
 /* ---- facts about the domain: never stored, read again after each start -------------------- */

@@ -94,6 +94,7 @@ struct interface {
 	char *name;  /* owned; the network's name (a pod network in this version) */
 	char *model; /* owned; virtio unless given */
 	char *mac;   /* owned or NULL */
+	bool bridge; /* bound to the pod network by bridge, not by masquerade */
 	unsigned boot_order;
 };
 

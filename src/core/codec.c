@@ -100,6 +100,7 @@ static const struct field vmi_fields[] = {
 	F(BOOL,     vmi, "prepared",      prepared),
 	F(NUMBER,   vmi, "vmGeneration",  vm_generation),
 	F(BOOL,     vmi, "cleaned",       cleaned),
+	F(BOOL,     vmi, "emulated",      emulated),
 	F(TEXT,     vmi, "console",       console),
 };
 /* clang-format on */
@@ -180,6 +181,18 @@ static void read_fields(const struct reader *r, const struct field *fields, size
 		read_field(r->json, &fields[i], r->same_boot, object);
 }
 
+static void write_times(cJSON *json, const struct condition_times *times)
+{
+	cJSON *object = cJSON_AddObjectToObject(json, "conditions");
+
+	for (unsigned i = 0; i < times->n; i++) {
+		cJSON *time = cJSON_AddObjectToObject(object, times->list[i].type);
+
+		cJSON_AddStringToObject(time, "state", times->list[i].state);
+		cJSON_AddNumberToObject(time, "since", (double)times->list[i].since);
+	}
+}
+
 char *vm_state(const struct vm *vm)
 {
 	cJSON *json = cJSON_CreateObject();
@@ -187,6 +200,7 @@ char *vm_state(const struct vm *vm)
 
 	write_fields(json, meta_fields, ARRAY_SIZE(meta_fields), &vm->meta);
 	write_fields(json, vm_fields, ARRAY_SIZE(vm_fields), vm);
+	write_times(json, &vm->times);
 	for (unsigned i = 0; i < vm->n_requests; i++) {
 		cJSON *request = cJSON_CreateObject();
 
@@ -203,6 +217,7 @@ char *vmi_state(const struct vmi *vmi)
 
 	write_fields(json, meta_fields, ARRAY_SIZE(meta_fields), &vmi->meta);
 	write_fields(json, vmi_fields, ARRAY_SIZE(vmi_fields), vmi);
+	write_times(json, &vmi->times);
 	for (unsigned phase = 0; phase < PHASE_MAX; phase++) {
 		if (vmi->phase_wall[phase])
 			cJSON_AddNumberToObject(entered, phase_name(phase),
@@ -212,6 +227,26 @@ char *vmi_state(const struct vmi *vmi)
 }
 
 /* ---- loading ------------------------------------------------------------------------------ */
+
+static void read_times(const struct reader *r, struct condition_times *times)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(r->json, "conditions"))
+	{
+		struct condition_time *time = &times->list[times->n];
+		const cJSON *since = cJSON_GetObjectItemCaseSensitive(item, "since");
+		const char *state =
+			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "state"));
+
+		if (times->n == CONDITIONS_MAX || !since || !state)
+			continue;
+		copy_str(time->type, sizeof(time->type), item->string);
+		copy_str(time->state, sizeof(time->state), state);
+		time->since = (msec)since->valuedouble;
+		times->n++;
+	}
+}
 
 static void read_requests(const struct reader *r, struct vm *vm)
 {
@@ -286,6 +321,7 @@ int vm_load(const char *document, const char *state, bool same_boot, struct vm *
 		read_fields(&r, meta_fields, ARRAY_SIZE(meta_fields), &vm->meta);
 		read_fields(&r, vm_fields, ARRAY_SIZE(vm_fields), vm);
 		read_requests(&r, vm);
+		read_times(&r, &vm->times);
 		read_texts(docs.roots[0], &vm->meta, &vm->spec);
 		if (!vm->meta.ns || !vm->meta.name || !vm->spec || !enums_are_valid(vm))
 			ret = err_set(err, ERR_INTERNAL, "a stored virtual machine is not whole");
@@ -312,6 +348,7 @@ int vmi_load(const char *document, const char *state, bool same_boot, struct vmi
 		read_fields(&r, meta_fields, ARRAY_SIZE(meta_fields), &vmi->meta);
 		read_fields(&r, vmi_fields, ARRAY_SIZE(vmi_fields), vmi);
 		read_entered(&r, vmi);
+		read_times(&r, &vmi->times);
 		read_texts(docs.roots[0], &vmi->meta, &vmi->spec);
 		if (!vmi->meta.ns || !vmi->meta.name || !vmi->spec || !vmi_enums_are_valid(vmi))
 			ret = err_set(err, ERR_INTERNAL, "a stored instance is not whole");

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "core/codec.h"
+#include "core/document_private.h"
 #include "core/json.h"
 #include "core/phase.h"
 #include "core/status.h"
@@ -92,6 +93,11 @@ static void add_conditions(cJSON *status, const struct conditions *conditions)
 
 		cJSON_AddStringToObject(json, "type", c->type);
 		cJSON_AddStringToObject(json, "status", c->status ? "True" : "False");
+		cJSON_AddNullToObject(json, "lastProbeTime"); /* nothing is probed */
+		if (c->since)
+			add_time(json, "lastTransitionTime", c->since);
+		else
+			cJSON_AddNullToObject(json, "lastTransitionTime");
 		if (c->reason)
 			cJSON_AddStringToObject(json, "reason", c->reason);
 		if (c->message)
@@ -223,6 +229,7 @@ static void add_vmi_status(cJSON *json, const struct machine *m, const char *nod
 	if (vmi->reason)
 		cJSON_AddStringToObject(status, "reason", vmi->reason);
 	add_transitions(status, vmi);
+	document_add_run(status, vmi);
 	vmi_conditions(vmi, &m->dom, &conditions);
 	add_conditions(status, &conditions);
 	conditions_done(&conditions);

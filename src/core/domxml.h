@@ -51,6 +51,18 @@ void volume_works(const struct vmi_spec *spec, const char *directory, struct vol
 /* Where the file of the volume of that name lies; NULL if there is no such volume. Owned by the caller. */
 char *volume_path(const struct vmi_spec *spec, const char *name, const char *directory);
 
+const struct volume *volume_of(const struct vmi_spec *spec, const char *name); /* or NULL */
+
+/* In bytes, of one that is made; else 0. */
+int64_t volume_size(const struct volume *volume);
+
+/* The disk's device name as the guest counts: vda, sdb. */
+#define TARGET_SIZE 16
+void disk_target(const struct vmi_spec *spec, const struct disk *disk, char ret[TARGET_SIZE]);
+
+/* The NIC's address; vm_uid is "" for a bare VMI. Owned by the caller. */
+char *interface_mac(const struct interface *nic, const char *vm_uid, const char *vmi_uid);
+
 /* The metadata element's VMI UID in a domain's XML or in the element itself; false if absent. Reads
  * with no network and no entity expansion. ret_epoch may be NULL. */
 bool domain_metadata_parse(const char *xml, char ret_vmi_uid[UID_SIZE], int64_t *ret_epoch);

@@ -64,13 +64,17 @@ static unsigned disks_before(const struct vmi_spec *spec, const struct disk *dis
 	return n;
 }
 
+void disk_target(const struct vmi_spec *spec, const struct disk *disk, char ret[TARGET_SIZE])
+{
+	target_name(ret, TARGET_SIZE, buses[disk->bus].prefix, disks_before(spec, disk));
+}
+
 static void target(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct disk *disk)
 {
-	const struct bus *bus = &buses[disk->bus];
-	char name[16];
+	char name[TARGET_SIZE];
 
-	target_name(name, sizeof(name), bus->prefix, disks_before(spec, disk));
-	xml_empty(w, "target", "dev", name, "bus", bus->name, NULL);
+	disk_target(spec, disk, name);
+	xml_empty(w, "target", "dev", name, "bus", buses[disk->bus].name, NULL);
 }
 
 static void driver(xmlTextWriterPtr w, const struct disk *disk, const struct volume *volume)
@@ -148,9 +152,8 @@ static void disk_device(xmlTextWriterPtr w, const struct vmi_spec *spec, const s
  * An address that stays the same over stops and starts although the manifest names none (users.md
  * 63): FNV-1a over the VM's UID and the interface's name, marked as locally administered.
  */
-static char *stable_mac(const struct domain_context *context, const char *name)
+static char *stable_mac(const char *uid, const char *name)
 {
-	const char *uid = *context->vm_uid ? context->vm_uid : context->vmi_uid;
 	autofree char *key = xasprintf("%s/%s", uid, name);
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
@@ -161,11 +164,16 @@ static char *stable_mac(const struct domain_context *context, const char *name)
 		(unsigned)(h & 0xff));
 }
 
+char *interface_mac(const struct interface *nic, const char *vm_uid, const char *vmi_uid)
+{
+	return nic->mac ? xstrdup(nic->mac) : stable_mac(*vm_uid ? vm_uid : vmi_uid, nic->name);
+}
+
 /* An option ROM is only of use to boot from the network; without it the firmware is done sooner. */
 static void interface(xmlTextWriterPtr w, const struct interface *nic,
 	const struct domain_context *context)
 {
-	autofree char *mac = nic->mac ? xstrdup(nic->mac) : stable_mac(context, nic->name);
+	autofree char *mac = interface_mac(nic, context->vm_uid, context->vmi_uid);
 
 	xml_open(w, "interface");
 	xml_attr(w, "type", "user");

@@ -54,8 +54,10 @@ static enum volume_work_kind work_kind(const struct volume *volume)
 	abort();
 }
 
-static int64_t aligned(int64_t capacity)
+int64_t volume_size(const struct volume *volume)
 {
+	int64_t capacity = volume->capacity;
+
 	return capacity < CAPACITY_UNIT ? capacity : capacity - capacity % CAPACITY_UNIT;
 }
 
@@ -66,7 +68,7 @@ static struct volume_work volume_work_of(const struct volume *volume, const char
 		.volume = xstrdup(volume->name),
 		.target = volume_target(volume, directory),
 		.base = volume->kind == VOLUME_CONTAINER_DISK ? xstrdup(volume->path) : NULL,
-		.capacity = aligned(volume->capacity),
+		.capacity = volume_size(volume),
 	};
 }
 

@@ -25,8 +25,7 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 
 /* domxml_volumes.c. The file that a volume's disk reads and writes; owned by the caller. */
 char *volume_target(const struct volume *volume, const char *directory);
-const struct volume *volume_of(const struct vmi_spec *spec,
-	const char *name);                                                /* borrowed or NULL */
+/* borrowed or NULL */
 char *kernel_boot_path(const struct kernel_boot *boot, const char *file); /* owned; NULL for NULL */
 
 #endif

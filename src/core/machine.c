@@ -52,6 +52,7 @@ void vm_free(struct vm *vm)
 	free(vm->manifest_file);
 	free(vm->manifest_error);
 	free(vm->crash.cause);
+	free(vm->restart);
 	free(vm);
 }
 

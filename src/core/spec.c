@@ -249,6 +249,7 @@ static int parse_interface(const struct node *from, struct interface *interface,
 {
 	interface->name = copy_at(from, "name");
 	interface->model = copy_at(from, "model");
+	interface->bridge = node_get(from, "bridge");
 	interface->mac = mac_of(node_text(from, "macAddress"));
 	if (!interface->name)
 		return err_set(err, ERR_INVALID, "an interface has no name");

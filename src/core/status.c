@@ -10,6 +10,7 @@
 #include "core/codec.h"
 #include "core/crashloop.h"
 #include "core/ioretry.h"
+#include "core/migratable.h"
 #include "core/phase.h"
 #include "core/strategy.h"
 
@@ -180,7 +181,7 @@ static void add(struct conditions *c, const char *type, bool status, const char 
 {
 	if (c->n == CONDITIONS_MAX)
 		abort(); /* the list is as long as the kinds below */
-	c->list[c->n++] = (struct condition){ type, status, reason, message };
+	c->list[c->n++] = (struct condition){ type, status, reason, message, 0 };
 }
 
 void conditions_done(struct conditions *c)
@@ -254,6 +255,17 @@ static void add_ready(struct conditions *c, const struct vmi *vmi, const struct 
 		add(c, "Ready", true, NULL, NULL);
 }
 
+static void add_migratable(struct conditions *c, const struct vmi *vmi)
+{
+	struct migratable m;
+
+	migratable_of(vmi, &m);
+	add(c, "LiveMigratable", !m.reason, m.reason, take(&m.message));
+	add(c, "StorageLiveMigratable", !m.storage, m.storage ? "NotMigratable" : NULL,
+		take(&m.storage));
+	migratable_done(&m);
+}
+
 void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct conditions *ret)
 {
 	*ret = (struct conditions){ 0 };
@@ -270,6 +282,12 @@ void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct cond
 			pause_text(vmi, pause_cause(vmi, dom)));
 	if (vmi_has_agent(vmi, dom))
 		add(ret, "AgentConnected", true, NULL, NULL);
+	if (vmi->emulated && !phase_is_final(vmi->phase))
+		add(ret, "SoftwareEmulation", true, NULL,
+			xstrdup("there was no usable KVM: QEMU emulates the CPU"));
+	if (vmi->phase == PHASE_RUNNING)
+		add_migratable(ret, vmi);
+	conditions_take_times(ret, &vmi->times);
 }
 
 /* What is told of a VM that is held back between its runs, and of the run that follows. */
@@ -301,6 +319,12 @@ void vm_conditions(const struct vm *vm, const struct vmi *vmi, const struct doma
 		add(ret, "Failure", true, "UnsupportedSyncError",
 			xstrdup("the runStrategy is unsupported; set one in the spec"));
 	add_crash_loop(ret, vm, vmi);
+	if (vm->restart)
+		add(ret, "RestartRequired", true, NULL,
+			xasprintf("'spec.template.spec.%s' differs from what the guest runs with: "
+				  "restart the VM to apply it",
+				vm->restart));
 	if (vm->manifest_error)
 		add(ret, "ManifestRejected", true, "ManifestRejected", xstrdup(vm->manifest_error));
+	conditions_take_times(ret, &vm->times);
 }

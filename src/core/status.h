@@ -6,7 +6,7 @@
 #ifndef VMAGENT_CORE_STATUS_H
 #define VMAGENT_CORE_STATUS_H
 
-#include <vmagent/model.h>
+#include "core/machine.h"
 
 struct status_facts {
 	const struct vm *vm;   /* not NULL */
@@ -29,19 +29,23 @@ enum printable printable_of(const struct status_facts *facts);
 /* "set to start" of §6 note 1. */
 bool vm_is_set_to_start(const struct vm *vm, const struct vmi *vmi);
 
-#define CONDITIONS_MAX 12
-
 struct condition {
 	const char *type;   /* borrowed, a constant */
 	bool status;        /* True or False */
 	const char *reason; /* borrowed, or NULL */
 	char *message;      /* owned or NULL */
+	msec since;         /* wall: lastTransitionTime; 0: not noted yet */
 };
 struct conditions {
 	struct condition list[CONDITIONS_MAX];
 	size_t n;
 };
 void conditions_done(struct conditions *c);
+
+/* conditions_take_times() fills their `since` from what was noted. conditions_note() notes in m's VM and VMI
+ * since when their conditions are as they are: what is new or has another status or reason is so since now; a change of words alone is none. */
+void conditions_take_times(struct conditions *c, const struct condition_times *times);
+void conditions_note(struct machine *m, struct now now);
 
 /* What condition Paused says; while libvirt cannot be asked, what was seen last. */
 bool vmi_is_paused(const struct vmi *vmi, const struct domain *dom);
@@ -51,13 +55,14 @@ bool vmi_has_agent(const struct vmi *vmi, const struct domain *dom);
 
 /*
  * VMI: Ready (GuestNotRunning …), Synchronized=False with sync_error, Paused with
- * PausedByUser/PausedIOError/Paused<Reason>, AgentConnected; LiveMigratable is left to its issue.
+ * PausedByUser/PausedIOError/Paused<Reason>, AgentConnected; of one that runs
+ * also SoftwareEmulation, LiveMigratable and StorageLiveMigratable.
  * dom is what is known now.
  */
 void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct conditions *ret);
 
 /* VM: Ready (VMINotExists …), Failure, CrashLoop (the guard holds it back, or did before this run),
- * ManifestRejected (file's content is not applied), and the VMI's own mirrored; with no VMI nothing stale stays (§14 no. 12). */
+ * RestartRequired (an edit waits for the next run), ManifestRejected (file's content is not applied), and the VMI's own mirrored; with no VMI nothing stale stays (§14 no. 12). */
 void vm_conditions(const struct vm *vm, const struct vmi *vmi, const struct domain *dom,
 	struct conditions *ret);
 

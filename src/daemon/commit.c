@@ -3,6 +3,8 @@
  * The commit of a turn: all that changed, in one transaction. One that fails keeps everything back and is
  * tried again, with a growing pause; nothing new is decided meanwhile.
  */
+#include "core/restart.h"
+#include "core/status.h"
 #include "daemon/agent_private.h"
 
 static uint64_t hash_of(const char *text) /* FNV-1a */
@@ -84,10 +86,14 @@ static int save_vm(struct agent *agent, struct machine *m, struct err *err)
 	return store_put(agent->store, &row, err);
 }
 
-static int save_machine(struct agent *agent, struct machine *m, struct err *err)
+static int save_machine(struct agent *agent, struct machine *m, struct now now, struct err *err)
 {
 	int ret = save_gone(agent, m, err);
 
+	if (m->vm_changed || m->vmi_changed) {
+		restart_compare(m);
+		conditions_note(m, now);
+	}
 	if (ret == 0 && m->vmi && m->vmi_changed)
 		ret = save_vmi(agent, m, err);
 	if (ret == 0 && m->vm && (m->vm_changed || m->vmi_changed))
@@ -100,7 +106,7 @@ static int save_all(struct agent *agent, const struct turn *turn, struct now now
 	int ret = 0;
 
 	for (size_t i = 0; i < turn->n && ret == 0; i++)
-		ret = save_machine(agent, turn->touched[i], err);
+		ret = save_machine(agent, turn->touched[i], now, err);
 	if (ret == 0 && agent->origins.changed)
 		ret = origins_save(agent, err);
 	if (ret == 0)

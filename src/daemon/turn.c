@@ -64,6 +64,8 @@ static void note_adopted(struct agent *agent, struct machine *m)
 
 static void after_step(struct agent *agent, struct machine *m, enum step step, struct now now)
 {
+	if (step == STEP_START)
+		m->vmi->emulated = !agent->options->kvm; /* its domain is made now */
 	if (step_op(step) != OP_NONE)
 		ops_plan(agent, m, step_op(step), now);
 	if (step == STEP_ADOPT_VMI)

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run's status says of its machine (semantics §1.4): CPUs, memory, volumes, interfaces, how it can
+ * be migrated. All of it follows from the spec, because nothing is changed in a run that lives.
+ */
+#include <stdio.h>
+
+#include "core/document_private.h"
+#include "core/domxml.h"
+#include "core/migratable.h"
+
+static void add_topology(cJSON *status, const struct vmi_spec *spec)
+{
+	cJSON *json = cJSON_AddObjectToObject(status, "currentCPUTopology");
+
+	cJSON_AddNumberToObject(json, "cores", spec->cores);
+	cJSON_AddNumberToObject(json, "sockets", spec->sockets);
+	cJSON_AddNumberToObject(json, "threads", spec->threads);
+}
+
+/* As a quantity, in the largest binary unit that holds it exactly. */
+static void add_quantity(cJSON *json, const char *key, int64_t bytes)
+{
+	static const char *const units[] = { "", "Ki", "Mi", "Gi", "Ti" };
+	size_t unit = 0;
+	char text[32];
+
+	for (; unit + 1 < ARRAY_SIZE(units) && bytes && bytes % 1024 == 0; unit++)
+		bytes /= 1024;
+	snprintf(text, sizeof(text), "%lld%s", (long long)bytes, units[unit]);
+	cJSON_AddStringToObject(json, key, text);
+}
+
+static void add_memory(cJSON *status, const struct vmi_spec *spec)
+{
+	cJSON *json = cJSON_AddObjectToObject(status, "memory");
+
+	add_quantity(json, "guestAtBoot", spec->memory);
+	add_quantity(json, "guestCurrent", spec->memory);
+	add_quantity(json, "guestRequested", spec->memory);
+}
+
+/* The size of a file that was there before is not known here. */
+static void add_volumes(cJSON *status, const struct vmi *vmi)
+{
+	const struct vmi_spec *spec = &vmi->typed;
+	cJSON *list = spec->n_disks ? cJSON_AddArrayToObject(status, "volumeStatus") : NULL;
+
+	for (size_t i = 0; i < spec->n_disks; i++) {
+		const struct volume *volume = volume_of(spec, spec->disks[i].name);
+		cJSON *json = cJSON_CreateObject();
+		char target[TARGET_SIZE];
+
+		disk_target(spec, &spec->disks[i], target);
+		cJSON_AddStringToObject(json, "name", spec->disks[i].name);
+		cJSON_AddStringToObject(json, "target", target);
+		cJSON_AddStringToObject(json, "phase", vmi->prepared ? "Ready" : "Pending");
+		if (volume && volume->kind == VOLUME_EMPTY_DISK)
+			cJSON_AddNumberToObject(json, "size", (double)volume_size(volume));
+		cJSON_AddItemToArray(list, json);
+	}
+}
+
+static void add_interfaces(cJSON *status, const struct vmi *vmi)
+{
+	const struct vmi_spec *spec = &vmi->typed;
+	cJSON *list = spec->n_interfaces ? cJSON_AddArrayToObject(status, "interfaces") : NULL;
+
+	for (size_t i = 0; i < spec->n_interfaces; i++) {
+		autofree char *mac = interface_mac(&spec->interfaces[i], vmi->owner, vmi->meta.uid);
+		cJSON *json = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(json, "name", spec->interfaces[i].name);
+		cJSON_AddStringToObject(json, "mac", mac);
+		cJSON_AddStringToObject(json, "infoSource", "domain");
+		cJSON_AddNumberToObject(json, "queueCount", 1);
+		cJSON_AddItemToArray(list, json);
+	}
+}
+
+void document_add_run(cJSON *status, const struct vmi *vmi)
+{
+	struct migratable migratable;
+
+	if (vmi->typed.machine_type)
+		cJSON_AddStringToObject(cJSON_AddObjectToObject(status, "machine"), "type",
+			vmi->typed.machine_type);
+	add_topology(status, &vmi->typed);
+	add_memory(status, &vmi->typed);
+	add_volumes(status, vmi);
+	if (vmi->phase != PHASE_RUNNING)
+		return;
+	add_interfaces(status, vmi);
+	migratable_of(vmi, &migratable);
+	cJSON_AddStringToObject(status, "migrationMethod",
+		migratable.block ? "BlockMigration" : "LiveMigration");
+	migratable_done(&migratable);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * KubeVirt's checks in KubeVirt's order. Those that this version has no fields for (host devices, SEV,
+ * TDX, TSC, Hyper-V passthrough) are not there; the CPU check asks whether the node knows its own
+ * host-model, which a host with libvirt always does.
+ */
+#include "core/migratable.h"
+
+#include <string.h>
+
+#define BRIDGE_ALLOWED "kubevirt.io/allow-pod-bridge-network-live-migration"
+
+static bool is_readonly(const struct vmi_spec *spec, const struct volume *volume)
+{
+	for (size_t i = 0; i < spec->n_disks; i++) {
+		const struct disk *disk = &spec->disks[i];
+
+		if (streq(disk->name, volume->name))
+			return disk->readonly || disk->device == DISK_DEVICE_CDROM;
+	}
+	return false;
+}
+
+/* What is on this host only is copied, unless nobody writes to it. */
+static bool is_copied(const struct vmi_spec *spec, const struct volume *volume)
+{
+	if (volume->kind == VOLUME_HOST_DISK)
+		return !volume->shared;
+	return !is_readonly(spec, volume);
+}
+
+/* Words why not, or NULL; owned by the caller. */
+static char *check_interfaces(const struct vmi *vmi)
+{
+	const char *annotations = vmi->meta.annotations ? vmi->meta.annotations : "";
+
+	if (strstr(annotations, "\"" BRIDGE_ALLOWED "\""))
+		return NULL;
+	for (size_t i = 0; i < vmi->typed.n_interfaces; i++) {
+		if (vmi->typed.interfaces[i].bridge)
+			return xasprintf("interface '%s' is bridged to the pod network: use masquerade, or "
+					 "annotate it with " BRIDGE_ALLOWED,
+				vmi->typed.interfaces[i].name);
+	}
+	return NULL;
+}
+
+static char *check_disks(const struct vmi *vmi)
+{
+	for (size_t i = 0; i < vmi->typed.n_volumes; i++) {
+		const struct volume *volume = &vmi->typed.volumes[i];
+
+		if (volume->kind == VOLUME_HOST_DISK && !volume->shared)
+			return xasprintf("hostDisk '%s' is not on shared storage (shared: true)",
+				volume->name);
+	}
+	return NULL;
+}
+
+/* clang-format off */
+static const struct {
+	const char *reason;
+	char *(*check)(const struct vmi *vmi);
+	bool storage; /* counts for a migration of the storage, too */
+} checks[] = { /* the first failure is the reason */
+	{ "InterfaceNotLiveMigratable", check_interfaces, true },
+	{ "DisksNotLiveMigratable",     check_disks,      false },
+};
+/* clang-format on */
+
+void migratable_of(const struct vmi *vmi, struct migratable *ret)
+{
+	*ret = (struct migratable){ 0 };
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
+		autofree char *why = checks[i].check(vmi);
+
+		if (why && checks[i].storage && !ret->storage)
+			ret->storage = xstrdup(why);
+		if (!why || ret->reason)
+			continue;
+		ret->reason = checks[i].reason;
+		ret->message = take(&why);
+	}
+	for (size_t i = 0; i < vmi->typed.n_volumes; i++)
+		ret->block |= is_copied(&vmi->typed, &vmi->typed.volumes[i]);
+}
+
+void migratable_done(struct migratable *m)
+{
+	free(m->message);
+	free(m->storage);
+	*m = (struct migratable){ 0 };
+}

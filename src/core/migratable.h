@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a run can be moved to another host while it lives, and how, as its spec tells (semantics
+ * §1.3): conditions LiveMigratable and StorageLiveMigratable, status.migrationMethod. Pure.
+ */
+#ifndef VMAGENT_CORE_MIGRATABLE_H
+#define VMAGENT_CORE_MIGRATABLE_H
+
+#include <vmagent/model.h>
+
+struct migratable {
+	const char *
+		reason; /* LiveMigratable=False: the first check that fails, a constant; NULL: it is True */
+	char *message; /* owned or NULL: its words */
+	char *storage; /* owned or NULL: StorageLiveMigratable=False, all causes; disks are none */
+	bool block;    /* disks are to be copied: BlockMigration */
+};
+
+void migratable_of(const struct vmi *vmi, struct migratable *ret);
+void migratable_done(struct migratable *m);
+
+#endif

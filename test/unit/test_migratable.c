@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LiveMigratable, StorageLiveMigratable and migrationMethod against semantics §1.3: order, reasons, method. */
+#include <check.h>
+
+#include "core/migratable.h"
+
+Suite *test_migratable_suite(void);
+
+#define ALLOWED "{\"kubevirt.io/allow-pod-bridge-network-live-migration\":\"\"}"
+
+/* clang-format off */
+static const struct {
+	const char *annotations;
+	int bridge; /* -1: no interface */
+	const char *volumes; /* h hostDisk, s shared hostDisk, c containerDisk, e emptyDisk; upper case: read only */
+	const char *reason; /* NULL: LiveMigratable */
+	bool storage, block;
+} rows[] = {
+	{ NULL,    -1, "",   NULL,                         true,  false },
+	{ NULL,     0, "",   NULL,                         true,  false },
+	{ NULL,     1, "",   "InterfaceNotLiveMigratable", false, false },
+	{ ALLOWED,  1, "",   NULL,                         true,  false },
+	{ "{\"a\":\"b\"}", 1, "", "InterfaceNotLiveMigratable", false, false },
+	{ NULL,     0, "h",  "DisksNotLiveMigratable",     true,  true },
+	{ NULL,     0, "H",  "DisksNotLiveMigratable",     true,  true },
+	{ NULL,     0, "s",  NULL,                         true,  false },
+	{ NULL,     0, "c",  NULL,                         true,  true },
+	{ NULL,     0, "e",  NULL,                         true,  true },
+	{ NULL,     0, "C",  NULL,                         true,  false },
+	{ NULL,     0, "se", NULL,                         true,  true },
+	{ NULL,     0, "sh", "DisksNotLiveMigratable",     true,  true },
+	{ NULL,     1, "h",  "InterfaceNotLiveMigratable", false, true }, /* the first one is the reason */
+};
+/* clang-format on */
+
+static void add_volume(struct vmi_spec *spec, char letter)
+{
+	static const char kinds[] = { [VOLUME_HOST_DISK] = 'h',
+		[VOLUME_CONTAINER_DISK] = 'c',
+		[VOLUME_EMPTY_DISK] = 'e' };
+	bool readonly = letter < 'a';
+	struct volume *volume = &spec->volumes[spec->n_volumes++];
+	char lower = (char)(readonly ? letter + 'a' - 'A' : letter);
+
+	volume->name = xasprintf("v%zu", spec->n_volumes);
+	volume->shared = lower == 's';
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (kinds[i] == lower)
+			volume->kind = (enum volume_kind)i;
+	}
+	spec->disks[spec->n_disks].name = xstrdup(volume->name);
+	spec->disks[spec->n_disks++].readonly = readonly;
+}
+
+START_TEST(row)
+{
+	struct vmi vmi = { .meta.annotations = (char *)rows[_i].annotations };
+	struct migratable m;
+
+	vmi.typed.volumes = xcalloc(4, sizeof(*vmi.typed.volumes));
+	vmi.typed.disks = xcalloc(4, sizeof(*vmi.typed.disks));
+	vmi.typed.interfaces = xcalloc(1, sizeof(*vmi.typed.interfaces));
+	vmi.typed.interfaces[0].name = xstrdup("default");
+	vmi.typed.interfaces[0].bridge = rows[_i].bridge > 0;
+	vmi.typed.n_interfaces = rows[_i].bridge >= 0;
+	for (const char *v = rows[_i].volumes; *v; v++)
+		add_volume(&vmi.typed, *v);
+	migratable_of(&vmi, &m);
+	ck_assert_pstr_eq(m.reason, rows[_i].reason);
+	ck_assert_int_eq(m.message != NULL, rows[_i].reason != NULL);
+	ck_assert_int_eq(m.storage == NULL, rows[_i].storage);
+	ck_assert_int_eq(m.block, rows[_i].block);
+	migratable_done(&m);
+	vmi.typed.n_interfaces = 1;
+	vmi_spec_done(&vmi.typed);
+}
+END_TEST
+
+Suite *test_migratable_suite(void)
+{
+	Suite *s = suite_create("migratable");
+	TCase *table = tcase_create("§1.3 LiveMigratable");
+
+	tcase_add_loop_test(table, row, 0, ARRAY_SIZE(rows));
+	suite_add_tcase(s, table);
+	return s;
+}
