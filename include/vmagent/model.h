@@ -259,7 +259,8 @@ struct crash_loop {
 
 struct vm {
 	struct object_meta meta;
-	char *spec; /* owned JSON text, as given and defaulted */
+	char *spec;          /* owned JSON text, as given and defaulted */
+	char uuid[UID_SIZE]; /* firmware.uuid in it: the next run's domain */
 	enum run_strategy strategy;
 	bool uses_running;          /* the spec says `running:` instead of `runStrategy:` */
 	enum run_strategy recorded; /* status.runStrategy */

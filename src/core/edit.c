@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/manifest.h"
+#include "core/names.h"
 
 struct node *text_tree(const char *text)
 {
@@ -19,6 +20,13 @@ struct node *text_tree(const char *text)
 		root = take(&docs.roots[0]);
 	documents_done(&docs);
 	return root;
+}
+
+void vm_take_uuid(struct vm *vm, const struct node *vm_spec)
+{
+	const char *uuid = node_text(vm_spec, "template.spec.domain.firmware.uuid");
+
+	uuid_copy(vm->uuid, uuid ? uuid : "");
 }
 
 static void replace_tree(char **text, struct node *tree)
@@ -67,6 +75,7 @@ void machine_take_uuid(struct machine *m, const char *uuid)
 {
 	if (m->vm) {
 		set_uuid(&m->vm->spec, "template.spec.domain.firmware.uuid", uuid);
+		uuid_copy(m->vm->uuid, uuid);
 		m->vm_changed = true;
 	}
 	if (m->vmi) {

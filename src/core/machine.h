@@ -43,6 +43,7 @@ struct machine {
 	enum slot slot;   /* the agent's to give */
 	bool in_round; /* higher orders wait for it, and it for lower ones: the host was booted */
 	struct start_order start; /* while it waits, or is in the round */
+	char uuids[2][UID_SIZE];  /* of its run and of its VM, as they stand in the index */
 };
 
 struct machine *machine_new(const char *ns, const char *name);

@@ -92,6 +92,13 @@ bool is_uuid(const char *s)
 	return true;
 }
 
+void uuid_copy(char ret[UID_SIZE], const char *uuid)
+{
+	copy_str(ret, UID_SIZE, uuid);
+	for (char *c = ret; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+}
+
 bool is_mac(const char *s)
 {
 	if (strlen(s) != MAC_LEN)

@@ -17,10 +17,11 @@ bool is_interface_name(const char *s);
 bool is_label_key(const char *s); /* [subdomain/]name, of a label or annotation */
 bool is_label_value(const char *s);
 bool is_uuid(const char *s);
-bool is_mac(const char *s);             /* six bytes, unicast, not zero */
-bool is_disk_serial(const char *s);     /* [A-Za-z0-9_.+-] */
-bool is_firmware_serial(const char *s); /* printable ASCII */
-bool is_machine_type(const char *s);    /* q35…, pc-q35… */
+void uuid_copy(char ret[UID_SIZE], const char *uuid); /* in lower case, as libvirt writes it */
+bool is_mac(const char *s);                           /* six bytes, unicast, not zero */
+bool is_disk_serial(const char *s);                   /* [A-Za-z0-9_.+-] */
+bool is_firmware_serial(const char *s);               /* printable ASCII */
+bool is_machine_type(const char *s);                  /* q35…, pc-q35… */
 bool is_cpu_model(const char *s);
 bool is_kernel_args(const char *s); /* one line */
 bool is_clean_path(const char *s);  /* absolute, no empty, "." or ".." part, none at the end */

@@ -137,9 +137,7 @@ static int parse_firmware(const struct node *spec, struct vmi_spec *s, struct er
 
 	if (!uuid || !is_uuid(uuid))
 		return err_set(err, ERR_INVALID, "no valid firmware.uuid");
-	copy_str(s->uuid, sizeof(s->uuid), uuid);
-	for (char *c = s->uuid; *c; c++)
-		*c = (char)tolower((unsigned char)*c); /* as libvirt writes it */
+	uuid_copy(s->uuid, uuid);
 	s->serial = copy_at(spec, "domain.firmware.serial");
 	s->bootloader = bootloader_of(spec);
 	parse_kernel(spec, &s->kernel_boot);

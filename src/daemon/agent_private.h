@@ -175,7 +175,7 @@ const struct disk_in_use *disks_in_use(const struct agent *agent, const struct m
 void disks_done(struct disks *disks);
 
 /* objects.c: from checked manifests to objects of the model, and back. */
-/* Whether nothing of that name is in the way. ERR_EXISTS, ERR_CONFLICT. */
+/* Whether nothing of that name or of its UUID is in the way. ERR_EXISTS, ERR_CONFLICT, ERR_INVALID. */
 int agent_check_create(const struct agent *agent, const struct manifest *manifest, struct err *err);
 int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,
 	struct err *err);
@@ -209,8 +209,7 @@ void folder_forgotten(struct agent *agent, enum object_kind kind, const struct o
 	struct now now);
 
 /* rebuild.c: a lost database is filled again from manifests and domains. */
-void rebuild_list(struct agent *agent, const struct domain_info *const *sorted, size_t n,
-	struct now now);
+void rebuild_list(struct agent *agent, const struct op_result *list, struct now now);
 void rebuild_load(struct agent *agent);
 int rebuild_save(struct agent *agent, struct err *err);
 
@@ -224,10 +223,6 @@ struct turn {                     /* the machines that this turn looked at */
 void starts_load(struct agent *agent, const char *stored_boot_id);
 int starts_save(struct agent *agent, struct err *err);
 void starts_grant(struct agent *agent, const struct turn *turn, struct now now);
-
-/* observe.c: what a list shows of a machine's domain, or NULL. */
-const struct domain_info *list_find(const struct domain_info *const *sorted, size_t n,
-	const struct machine *m);
 
 /* commit.c: saves what the turn changed; on failure nothing may leave, and it is tried again later. */
 int turn_commit(struct agent *agent, struct turn *turn, struct now now);

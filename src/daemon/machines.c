@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Three views on the same machines: a sorted table that owns them, the queue of dirty ones, and a
- * binary heap of those that want to be woken. It knows nothing of what machines are for.
+ * Four views on the same machines: a sorted table that owns them, the index of the UUIDs that they claim,
+ * the queue of dirty ones, and a binary heap of those that want to be woken. It knows nothing of what
+ * machines are for.
  */
 #include "daemon/machines.h"
 
@@ -59,6 +60,97 @@ struct machine *machines_get(struct machines *ms, const char *ns, const char *na
 	return ms->list[at] = machine_new(ns, name);
 }
 
+/* ---- the index of UUIDs ---------------------------------------------------------------------- */
+
+/* The first entry of that UUID, or where it would be. Two may claim the same one: requests are refused
+ * that would have it so, but a database may hold it from before. */
+static size_t index_place(const struct machines *ms, const char *uuid)
+{
+	size_t low = 0, high = ms->n_index;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(ms->index[middle].uuid, uuid) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool index_has(const struct machines *ms, size_t at, const char *uuid)
+{
+	return at < ms->n_index && streq(ms->index[at].uuid, uuid);
+}
+
+static void index_remove(struct machines *ms, struct machine *m, const char *uuid)
+{
+	size_t at = index_place(ms, uuid);
+
+	while (index_has(ms, at, uuid) && ms->index[at].m != m)
+		at++;
+	if (!index_has(ms, at, uuid))
+		return;
+	ms->n_index--;
+	memmove(&ms->index[at], &ms->index[at + 1], (ms->n_index - at) * sizeof(*ms->index));
+}
+
+static void index_add(struct machines *ms, struct machine *m, const char *uuid)
+{
+	size_t at = index_place(ms, uuid);
+
+	if (ms->n_index == ms->cap_index) {
+		ms->cap_index = ms->cap_index ? ms->cap_index * 2 : 16;
+		ms->index = xrealloc_array(ms->index, ms->cap_index, sizeof(*ms->index));
+	}
+	memmove(&ms->index[at + 1], &ms->index[at], (ms->n_index - at) * sizeof(*ms->index));
+	ms->n_index++;
+	copy_str(ms->index[at].uuid, UID_SIZE, uuid);
+	ms->index[at].m = m;
+}
+
+static void index_change(struct machines *ms, struct machine *m, char was[UID_SIZE],
+	const char *now)
+{
+	if (streq(was, now))
+		return;
+	if (*was)
+		index_remove(ms, m, was);
+	if (*now)
+		index_add(ms, m, now);
+	copy_str(was, UID_SIZE, now);
+}
+
+static void index_update(struct machines *ms, struct machine *m)
+{
+	index_change(ms, m, m->uuids[0], m->vmi ? m->vmi->typed.uuid : "");
+	index_change(ms, m, m->uuids[1], m->vm ? m->vm->uuid : "");
+}
+
+struct machine *machines_find_run(const struct machines *ms, const char *uuid)
+{
+	for (size_t at = index_place(ms, uuid); index_has(ms, at, uuid); at++) {
+		struct machine *m = ms->index[at].m;
+
+		if (m->vmi && streq(m->vmi->typed.uuid, uuid))
+			return m;
+	}
+	return NULL;
+}
+
+struct machine *machines_find_claim(const struct machines *ms, const char *uuid,
+	const struct machine *but)
+{
+	for (size_t at = index_place(ms, uuid); index_has(ms, at, uuid); at++) {
+		if (ms->index[at].m != but)
+			return ms->index[at].m;
+	}
+	return NULL;
+}
+
+/* ---- adding, marking, removing --------------------------------------------------------------- */
+
 static void queue_remove(struct machines *ms, struct machine *m)
 {
 	size_t kept = 0;
@@ -75,6 +167,8 @@ void machines_remove(struct machines *ms, struct machine *m)
 	size_t at = machines_place(ms, m->ns, m->name);
 
 	machines_wake_at(ms, m, NEVER);
+	index_change(ms, m, m->uuids[0], "");
+	index_change(ms, m, m->uuids[1], "");
 	if (m->dirty)
 		queue_remove(ms, m);
 	memmove(&ms->list[at], &ms->list[at + 1], (ms->n - at - 1) * sizeof(*ms->list));
@@ -87,12 +181,14 @@ void machines_done(struct machines *ms)
 	for (size_t i = 0; i < ms->n; i++)
 		machine_free(ms->list[i]);
 	free(ms->list);
+	free(ms->index);
 	free(ms->queue);
 	free(ms->heap);
 }
 
 void machines_mark(struct machines *ms, struct machine *m)
 {
+	index_update(ms, m);
 	if (m->dirty)
 		return;
 	m->dirty = true;

@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "core/edit.h"
+#include "core/names.h"
 #include "daemon/agent_private.h"
+
+#define VM_UUID_PATH  "spec.template.spec.domain.firmware.uuid"
+#define VMI_UUID_PATH "spec.domain.firmware.uuid"
 
 struct object_meta *machine_meta(const struct machine *m, enum object_kind kind)
 {
@@ -55,10 +59,30 @@ static int check_template(const struct node *vm_spec, struct err *err)
 	return ret;
 }
 
+/* A UUID is one domain's: two that claim it could never both run (users.md 48). */
+static int check_uuid(const struct agent *agent, const char *uuid, const struct machine *but,
+	struct err *err)
+{
+	char wanted[UID_SIZE];
+	const struct machine *other;
+
+	uuid_copy(wanted, uuid ? uuid : "");
+	if (but && but->vm && streq(but->vm->uuid, wanted))
+		return 0; /* it has it already */
+	other = *wanted ? machines_find_claim(&agent->machines, wanted, but) : NULL;
+	return other
+		? err_set(err, ERR_INVALID,
+			  "firmware.uuid: '%s' is the UUID of '%s/%s' already; leave the field "
+			  "away to have one made",
+			  wanted, other->ns, other->name)
+		: 0;
+}
+
 static void vm_take_spec(struct vm *vm, const struct node *spec)
 {
 	free(vm->spec);
 	vm->spec = node_json(spec);
+	vm_take_uuid(vm, spec);
 	vm_set_strategy(vm, spec_run_strategy(spec, &vm->uses_running));
 }
 
@@ -153,6 +177,7 @@ static void note_created(struct agent *agent, const struct manifest *manifest)
 int agent_check_create(const struct agent *agent, const struct manifest *manifest, struct err *err)
 {
 	const struct machine *m = machines_find(&agent->machines, manifest->ns, manifest->name);
+	const char *path = manifest->kind == KIND_VM ? VM_UUID_PATH : VMI_UUID_PATH;
 
 	if (machine_meta(m, manifest->kind))
 		return err_set(err, ERR_EXISTS, "%s \"%s\" already exists",
@@ -160,7 +185,7 @@ int agent_check_create(const struct agent *agent, const struct manifest *manifes
 	if (m && (m->vm || (m->vmi && m->vmi->owner[0])))
 		return err_set(err, ERR_CONFLICT, "a %s named '%s' is in the way; delete it first",
 			object_kind_name(m->vm ? KIND_VM : KIND_VMI), manifest->name);
-	return 0;
+	return check_uuid(agent, node_text(manifest->root, path), m, err);
 }
 
 int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,
@@ -203,7 +228,7 @@ struct node *agent_object_tree(const struct machine *m, enum object_kind kind)
 
 static int replace_vm(struct machine *m, struct node *root, const struct node *old, struct err *err)
 {
-	const char *uuid = node_text(old, UUID_PATH);
+	const char *uuid = node_text(old, VM_UUID_PATH);
 	int ret;
 
 	manifest_default(KIND_VM, root, uuid ? uuid : "");
@@ -248,11 +273,20 @@ static int replace_object(struct machine *m, enum object_kind kind, const struct
 	return ret;
 }
 
+/* A run's spec, its UUID included, stays anyway. */
+static int check_replace(const struct agent *agent, const struct machine *m, enum object_kind kind,
+	const struct node *root, struct err *err)
+{
+	return kind == KIND_VM ? check_uuid(agent, node_text(root, VM_UUID_PATH), m, err) : 0;
+}
+
 int agent_replace_object(struct agent *agent, struct machine *m, enum object_kind kind,
 	const struct node *root, struct err *err)
 {
-	int ret = replace_object(m, kind, root, err);
+	int ret = check_replace(agent, m, kind, root, err);
 
+	if (ret == 0)
+		ret = replace_object(m, kind, root, err);
 	if (ret == 0)
 		agent_mark(agent, m);
 	return ret;
@@ -283,6 +317,8 @@ char *agent_preview_object(struct agent *agent, const struct machine *m, enum ob
 	struct machine copy;
 	char *document = NULL;
 
+	if (check_replace(agent, m, kind, root, err) < 0)
+		return NULL;
 	if (copy_objects(m, node_name, &copy, err) == 0 &&
 		replace_object(&copy, kind, root, err) == 0)
 		document = kind == KIND_VM ? vm_document(&copy) : vmi_document(&copy, node_name);

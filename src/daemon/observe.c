@@ -61,10 +61,10 @@ static void note_io_error(struct agent *agent, struct machine *m, const struct d
 void input_event(struct agent *agent, const struct input *input, struct now now)
 {
 	const struct domain_event *event = input->event;
-	struct machine *m = machines_find_domain(&agent->machines, event->name);
+	struct machine *m = machines_find_run(&agent->machines, event->uuid);
 
 	(void)now;
-	if (!m || !m->vmi || !streq(m->vmi->typed.uuid, event->uuid))
+	if (!m)
 		return; /* not ours */
 	if (event->kind == DOMAIN_EVENT_PANICKED && !m->vmi->end.panicked)
 		note_panic(agent, m);
@@ -78,8 +78,8 @@ void input_event(struct agent *agent, const struct input *input, struct now now)
 
 static int compare_info(const void *a, const void *b)
 {
-	return strcmp((*(const struct domain_info *const *)a)->name,
-		(*(const struct domain_info *const *)b)->name);
+	return strcmp((*(const struct domain_info *const *)a)->uuid,
+		(*(const struct domain_info *const *)b)->uuid);
 }
 
 static const struct domain_info **list_sorted(const struct op_result *result)
@@ -92,13 +92,13 @@ static const struct domain_info **list_sorted(const struct op_result *result)
 	return sorted;
 }
 
-const struct domain_info *list_find(const struct domain_info *const *sorted, size_t n,
-	const struct machine *m)
+static const struct domain_info *list_find(const struct domain_info *const *sorted, size_t n,
+	const char *uuid)
 {
-	autofree char *name = xasprintf("%s_%s", m->ns, m->name);
-	struct domain_info key = { .name = name };
+	struct domain_info key = { .name = NULL };
 	const struct domain_info *wanted = &key, *const * found;
 
+	copy_str(key.uuid, UID_SIZE, uuid);
 	found = bsearch(&wanted, sorted, n, sizeof(*sorted), compare_info);
 	return found ? *found : NULL;
 }
@@ -111,7 +111,8 @@ static bool facts_are_equal(const struct domain *a, const struct domain *b)
 }
 
 /* A list is a read of each domain; stale where something was folded or is under way since it left. */
-static void list_machine(struct agent *agent, struct machine *m, const struct domain_info *info)
+static void list_machine(struct agent *agent, struct machine *m,
+	const struct domain_info *const *sorted, size_t n)
 {
 	struct domain before = m->dom;
 	bool settled = agent->lists >= READS_TO_AGREE + 1;
@@ -123,7 +124,7 @@ static void list_machine(struct agent *agent, struct machine *m, const struct do
 	if (stale)
 		m->dom.look_again = true;
 	else
-		fold_seen(m, info, settled);
+		fold_seen(m, list_find(sorted, n, m->vmi->typed.uuid), settled);
 	if (stale || !facts_are_equal(&before, &m->dom))
 		agent_mark(agent, m);
 }
@@ -144,9 +145,9 @@ static void report_strays(struct agent *agent, const struct op_result *list)
 {
 	for (size_t i = 0; i < list->n_domains; i++) {
 		const struct domain_info *info = &list->domains[i];
-		const struct machine *m = machines_find_domain(&agent->machines, info->name);
+		const struct machine *m = machines_find_run(&agent->machines, info->uuid);
 
-		if (!info->owner[0] || (m && m->vmi && streq(m->vmi->meta.uid, info->owner)) ||
+		if (!info->owner[0] || (m && streq(m->vmi->meta.uid, info->owner)) ||
 			is_reported(agent, info->owner))
 			continue;
 		log_text(LOG_LEVEL_WARNING,
@@ -191,12 +192,9 @@ static void list_result(struct agent *agent, const struct op_result *result, str
 
 	agent->lists++;
 	if (agent->rebuilding && agent->lists >= READS_TO_AGREE)
-		rebuild_list(agent, sorted, result->n_domains, now);
-	for (size_t i = 0; i < agent->machines.n; i++) {
-		struct machine *m = agent->machines.list[i];
-
-		list_machine(agent, m, list_find(sorted, result->n_domains, m));
-	}
+		rebuild_list(agent, result, now);
+	for (size_t i = 0; i < agent->machines.n; i++)
+		list_machine(agent, agent->machines.list[i], sorted, result->n_domains);
 	free(sorted);
 	if (agent_is_settled(agent) && !agent->rebuilding)
 		report_strays(agent, result);

@@ -54,18 +54,25 @@ static int take_over(struct agent *agent, struct machine *m, const struct domain
 
 static bool is_candidate(const struct machine *m, const struct domain_info *info)
 {
-	if (!info || !info->owner[0])
+	if (!m || !info->owner[0])
 		return false;
 	return m->vmi ? m->vmi->phase == PHASE_PENDING : m->vm != NULL;
 }
 
-static void rebuild_machine(struct agent *agent, struct machine *m, const struct domain_info *info,
-	struct now now)
+/* By its UUID, where the manifest has it; else by its name. */
+static struct machine *machine_of(const struct agent *agent, const struct domain_info *info)
+{
+	struct machine *m = machines_find_claim(&agent->machines, info->uuid, NULL);
+
+	return m ? m : machines_find_domain(&agent->machines, info->name);
+}
+
+static void rebuild_domain(struct agent *agent, const struct domain_info *info, struct now now)
 {
 	struct happening what = { .warning = true, .actor.kind = ACTOR_LIBVIRT };
+	struct machine *m = machine_of(agent, info);
 	struct err err;
 
-	agent_mark(agent, m);
 	if (!is_candidate(m, info))
 		return;
 	if (take_over(agent, m, info, now, &err) < 0)
@@ -76,16 +83,14 @@ static void rebuild_machine(struct agent *agent, struct machine *m, const struct
 	agent_note(agent, machine_meta(m, what.kind), &what);
 }
 
-void rebuild_list(struct agent *agent, const struct domain_info *const *sorted, size_t n,
-	struct now now)
+void rebuild_list(struct agent *agent, const struct op_result *list, struct now now)
 {
 	if (!agent->folder_seen)
 		return; /* the objects are not back yet */
-	for (size_t i = 0; i < agent->machines.n; i++) {
-		struct machine *m = agent->machines.list[i];
-
-		rebuild_machine(agent, m, list_find(sorted, n, m), now);
-	}
+	for (size_t i = 0; i < list->n_domains; i++)
+		rebuild_domain(agent, &list->domains[i], now);
+	for (size_t i = 0; i < agent->machines.n; i++)
+		agent_mark(agent, agent->machines.list[i]);
 	agent->rebuilding = false;
 	agent->rebuild_changed = true;
 	log_text(LOG_LEVEL_NOTICE, "the lost database is filled again from manifests and domains");
