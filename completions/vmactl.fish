@@ -12,12 +12,12 @@ end
 
 function __vmactl_type
     set -l words (commandline -opc | string match -v -- '-*')
-    contains -- "$words[3]" vm vmi events; and echo $words[3]
+    contains -- "$words[3]" vm vmi events domains; and echo $words[3]
 end
 
 complete -c vmactl -f
 complete -c vmactl -n __fish_use_subcommand -a '(__vmactl_commands)'
-complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi events'
+complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi events domains'
 complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -n (__vmactl_type)' -a '(__vmactl_names (__vmactl_type))'
 complete -c vmactl -n '__fish_seen_subcommand_from start stop restart' -a '(__vmactl_names vm)'
 complete -c vmactl -n '__fish_seen_subcommand_from console pause unpause soft-reboot reset' -a '(__vmactl_names vmi)'

@@ -127,7 +127,7 @@ static int get_once(struct get *g, const struct targets *targets, struct fault *
 	fflush(stdout);
 	if (ret || g->any || wants_list(g) || targets->list[0].name)
 		return ret;
-	if (g->cli->args.all_namespaces)
+	if (g->cli->args.all_namespaces || targets->list[0].resource->of_the_host)
 		fprintf(stderr, "No resources found\n");
 	else
 		fprintf(stderr, "No resources found in %s namespace.\n", cli_namespace(g->cli));
@@ -214,10 +214,12 @@ static int run(struct cli *cli, struct fault *fault)
 
 const struct command command_get = {
 	.name = "get",
-	.synopsis = "vm|vmi|events|all [NAME...] | TYPE/NAME...",
+	.synopsis = "vm|vmi|events|domains|all [NAME...] | TYPE/NAME...",
 	.summary = "list objects, or show some by name",
 	.details =
 		"Types may be joined: vm,vmi. With -w it goes on printing rows as things change.\n"
+		"domains are what libvirt has beside the agent's own: foreign ones, and strays, which an\n"
+		"agent made for a run that is not known any more. The agent never touches them.\n"
 		"\n"
 		"  vmactl get vm,vmi\n"
 		"  vmactl get vmi web -o jsonpath='{.status.phase}{\"\\n\"}'\n"

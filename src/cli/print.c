@@ -119,6 +119,12 @@ void printer_done(struct printer *p)
 	table_done(&p->table);
 }
 
+/* Whether a row begins with its namespace. */
+static bool has_namespace(const struct printer *p, const struct resource *resource)
+{
+	return p->with_namespace && p->format == FORMAT_TABLE && !resource->of_the_host;
+}
+
 /* The resource's own columns; custom ones stay. */
 static void set_columns(struct printer *p, const struct resource *resource)
 {
@@ -139,13 +145,13 @@ void printer_begin(struct printer *p, const struct resource *resource)
 		return;
 	set_columns(p, resource);
 	table_done(&p->table);
-	p->table.n_columns = p->n_columns + (p->with_namespace && p->format == FORMAT_TABLE);
+	p->table.n_columns = p->n_columns + has_namespace(p, resource);
 	if (p->no_headers)
 		return;
 	if (other)
 		fputc('\n', stdout);
 	p->has_header = true;
-	if (p->with_namespace && p->format == FORMAT_TABLE)
+	if (has_namespace(p, resource))
 		table_add(&p->table, "NAMESPACE");
 	for (size_t i = 0; i < p->n_columns; i++)
 		table_add(&p->table, p->columns[i].title);
@@ -196,7 +202,7 @@ static void add_name(struct printer *p, const struct resource *resource, const s
 
 static void add_row(struct printer *p, const struct resource *resource, const struct node *object)
 {
-	if (p->with_namespace && p->format == FORMAT_TABLE)
+	if (has_namespace(p, resource))
 		table_add(&p->table, node_text(object, "metadata.namespace"));
 	for (size_t i = 0; i < p->n_columns; i++) {
 		const struct node *found = jsonpath_first(p->columns[i].path, object);

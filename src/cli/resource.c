@@ -43,16 +43,28 @@ static const struct column event_columns[] = {
 	{ "NAME",            ".metadata.name",                       CELL_TEXT,   true },
 	{ 0 },
 };
+static const struct column domain_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "UUID",            ".metadata.uid",                        CELL_TEXT,   false },
+	{ "STATE",           ".status.state",                        CELL_TEXT,   false },
+	{ "REASON",          ".status.reason",                       CELL_TEXT,   true },
+	{ "WHOSE",           ".status.owner",                        CELL_TEXT,   false },
+	{ "VMI",             ".status.vmiUID",                       CELL_TEXT,   true },
+	{ "LAST SEEN",       ".status.lastSeen",                     CELL_AGE,    false },
+	{ 0 },
+};
 
 static const struct resource resources[] = {
 	{ "VirtualMachine", "virtualmachines", "virtualmachine.kubevirt.io", "/apis/kubevirt.io/v1",
 	  "kubevirt.io/v1", "vm vms virtualmachine virtualmachines virtualmachine.kubevirt.io "
-	  "virtualmachines.kubevirt.io", vm_columns },
+	  "virtualmachines.kubevirt.io", vm_columns, false },
 	{ "VirtualMachineInstance", "virtualmachineinstances", "virtualmachineinstance.kubevirt.io",
 	  "/apis/kubevirt.io/v1", "kubevirt.io/v1", "vmi vmis virtualmachineinstance "
 	  "virtualmachineinstances virtualmachineinstance.kubevirt.io "
-	  "virtualmachineinstances.kubevirt.io", vmi_columns },
-	{ "Event", "events", "event", "/api/v1", "v1", "ev event events", event_columns },
+	  "virtualmachineinstances.kubevirt.io", vmi_columns, false },
+	{ "Event", "events", "event", "/api/v1", "v1", "ev event events", event_columns, false },
+	{ "Domain", "domains", "domain.vmagent.io", "/apis/vmagent.io/v1", "vmagent.io/v1",
+	  "domain domains domain.vmagent.io domains.vmagent.io", domain_columns, true },
 };
 /* clang-format on */
 
@@ -111,8 +123,8 @@ static void add_target(struct targets *to, const struct resource *resource, cons
 static int unknown_type(struct fault *fault, const char *word, size_t len)
 {
 	return fault_set(fault, EXIT_ERROR,
-		"there is no resource type '%.*s' here; there are vm, vmi and events", (int)len,
-		word);
+		"there is no resource type '%.*s' here; there are vm, vmi, events and domains",
+		(int)len, word);
 }
 
 /* One TYPE/NAME. */
@@ -157,7 +169,7 @@ int targets_parse(const struct cli *cli, struct targets *ret, struct fault *faul
 	int result = 0;
 
 	if (!args->n_names)
-		return cli_usage(cli, fault, "what? Name a type: vm, vmi, events");
+		return cli_usage(cli, fault, "what? Name a type: vm, vmi, events, domains");
 	if (strchr(args->names[0], '/')) {
 		for (size_t i = 0; !result && i < args->n_names; i++)
 			result = add_pair(ret, args->names[i], fault);
@@ -205,7 +217,7 @@ char *resource_path(const struct resource *resource, const char *ns, const char 
 	struct buf out = { 0 };
 
 	buf_puts(&out, resource->api);
-	if (ns) {
+	if (ns && !resource->of_the_host) {
 		buf_puts(&out, "/namespaces/");
 		add_encoded(&out, ns);
 	}

@@ -25,6 +25,7 @@ struct resource {
 	const char *version; /* "kubevirt.io/v1" */
 	const char *names;   /* what a user may call it, separated by spaces */
 	const struct column *columns; /* the first is NAME of nothing; ends without a title */
+	bool of_the_host;             /* its objects lie in no namespace */
 };
 
 const struct resource *resource_find(const char *name); /* NULL: no such type */

@@ -133,6 +133,7 @@ void agent_free(struct agent *agent)
 	ops_done(agent);
 	notes_done(agent);
 	replies_done(agent);
+	domains_done(agent);
 	free(agent->strays);
 	free(agent->connection_why);
 	free(agent->folder_hold);

@@ -53,6 +53,10 @@ void agent_on_commit(struct agent *agent, void (*hook)(void *ctx, int64_t rv), v
 int agent_console(const struct agent *agent, const char *ns, const char *name,
 	const char **ret_path, struct err *err);
 
+/* The domains of the connection that are not runs of the agent's, as last seen: a DomainList as JSON, or
+ * the one of that name, NULL if there is none. Owned by the caller. */
+char *agent_domains(struct agent *agent, const char *name);
+
 /* Health, for /healthz and the watchdog: false with words while the store or libvirt fails. */
 bool agent_is_healthy(const struct agent *agent, struct err *ret_why);
 

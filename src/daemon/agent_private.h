@@ -89,8 +89,13 @@ struct agent {
 	uint64_t list_id; /* of the one in flight; 0: none */
 	msec list_deadline;
 	bool list_overdue;    /* … and reported */
+	bool list_wanted;     /* something happened to a domain that is not ours */
+	msec list_sent;       /* boot time at which the last one left */
 	char *connection_why; /* owned or NULL: why it is down */
 
+	struct domain_info *foreign; /* owned: the domains that are not ours, by the last list */
+	size_t n_foreign, cap_foreign;
+	msec foreign_seen;        /* wall time of that list */
 	char (*strays)[UID_SIZE]; /* owned: runs whose domain is nobody's, as reported */
 	size_t n_strays, cap_strays;
 
@@ -207,6 +212,11 @@ void origins_done(struct agent *agent);
 /* folder.c: an object is forgotten; what its file declares meanwhile is created. */
 void folder_forgotten(struct agent *agent, enum object_kind kind, const struct object_meta *meta,
 	struct now now);
+
+/* domains.c: the domains that are not ours. */
+void domains_take_list(struct agent *agent, const struct op_result *list, struct now now);
+void domains_look_soon(struct agent *agent); /* lists again, at most every LIST_AGAIN_S */
+void domains_done(struct agent *agent);
 
 /* rebuild.c: a lost database is filled again from manifests and domains. */
 void rebuild_list(struct agent *agent, const struct op_result *list, struct now now);

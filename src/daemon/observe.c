@@ -64,8 +64,10 @@ void input_event(struct agent *agent, const struct input *input, struct now now)
 	struct machine *m = machines_find_run(&agent->machines, event->uuid);
 
 	(void)now;
-	if (!m)
-		return; /* not ours */
+	if (!m) {
+		domains_look_soon(agent); /* not ours */
+		return;
+	}
 	if (event->kind == DOMAIN_EVENT_PANICKED && !m->vmi->end.panicked)
 		note_panic(agent, m);
 	if (event->kind == DOMAIN_EVENT_IO_ERROR && !phase_is_final(m->vmi->phase))
@@ -196,9 +198,12 @@ static void list_result(struct agent *agent, const struct op_result *result, str
 	for (size_t i = 0; i < agent->machines.n; i++)
 		list_machine(agent, agent->machines.list[i], sorted, result->n_domains);
 	free(sorted);
+	domains_take_list(agent, result, now);
 	if (agent_is_settled(agent) && !agent->rebuilding)
 		report_strays(agent, result);
 	agent->list_at = now.boot + list_pause(agent);
+	if (agent->list_wanted)
+		domains_look_soon(agent);
 }
 
 /* ---- results of one machine's ops ------------------------------------------------------------ */

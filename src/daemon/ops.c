@@ -98,7 +98,8 @@ void ops_plan_list(struct agent *agent, struct now now)
 	book(agent, op);
 	agent->list_id = op->id;
 	agent->list_deadline = now.boot + op_kind_deadline(OP_LIST);
-	agent->list_overdue = false;
+	agent->list_overdue = agent->list_wanted = false;
+	agent->list_sent = now.boot;
 	for (size_t i = 0; i < agent->machines.n; i++)
 		agent->machines.list[i]->list_facts = agent->machines.list[i]->dom.facts;
 }

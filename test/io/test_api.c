@@ -387,6 +387,28 @@ START_TEST(events)
 END_TEST
 
 /* The agent's answer finds nobody, and is dropped. */
+/* What libvirt has beside our runs: shown, not stored, not changed. */
+START_TEST(domains)
+{
+	struct api_fixture f;
+	struct domain_info *d;
+
+	api_fixture_start(&f);
+	d = &f.yes.domains[f.yes.n++];
+	*d = (struct domain_info){ .name = xstrdup("a \"quoted\" one"), .state = DOMAIN_RUNNING };
+	copy_str(d->uuid, UID_SIZE, "f0f0f0f0-0000-4000-8000-000000000001");
+	api_expect(&f, "GET /apis", NULL, 200, "\"name\":\"vmagent.io\"");
+	api_expect(&f, "GET /apis/vmagent.io/v1", NULL, 200, "\"name\":\"domains\"");
+	api_expect(&f, "GET /apis/vmagent.io/v1/domains", NULL, 200,
+		"\"name\":\"a \\\"quoted\\\" one\",\"uid\":\"f0f0f0f0-0000-4000-8000-000000000001\"},"
+		"\"status\":{\"state\":\"Running\",\"reason\":\"Unknown\",\"owner\":\"foreign\",");
+	api_expect(&f, "GET /apis/vmagent.io/v1/domains/web", NULL, 404, "\"web\\\" not found");
+	api_expect(&f, "GET /apis/vmagent.io/v1/domains?watch=true", NULL, 405, "list them again");
+	api_expect(&f, "DELETE /apis/vmagent.io/v1/domains/web", NULL, 405, NULL);
+	api_fixture_stop(&f);
+}
+END_TEST
+
 START_TEST(a_client_that_does_not_wait)
 {
 	const char *vm = api_vm("a", "Halted");
@@ -475,6 +497,7 @@ Suite *test_api_suite(void)
 	tcase_add_test(tc, verbs);
 	tcase_add_test(tc, verbs_of_a_run);
 	tcase_add_test(tc, events);
+	tcase_add_test(tc, domains);
 	tcase_add_test(tc, a_client_that_does_not_wait);
 	tcase_add_test(tc, an_api_that_does_not_wait);
 	tcase_add_test(tc, a_store_that_fails);

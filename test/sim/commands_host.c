@@ -34,23 +34,27 @@ void do_guest(struct command *c)
 
 void do_virsh(struct command *c)
 {
-	autofree char *name = xasprintf("default_%s", c->words[1]);
-	struct fake_domain *dom;
+	/* clang-format off */
+	static const struct { const char *word, *name; bool runs, stray; } made[] = {
+		{ "foreign", "default_%s", true,  false }, /* by somebody else, under our name */
+		{ "stray",   "default_%s", true,  true },  /* ours by its metadata, of a run that is not known */
+		{ "run",     "%s",         true,  false }, /* by somebody else, under a name of its own */
+		{ "define",  "%s",         false, false },
+	};
+	/* clang-format on */
 
-	bool stray =
-		streq(c->words[0], "stray"); /* ours by its metadata, of a run that is not known */
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++) {
+		if (!streq(made[i].word, c->words[0]))
+			continue;
+		autofree char *name = strchr(made[i].name, '_')
+			? xasprintf("default_%s", c->words[1])
+			: xstrdup(c->words[1]);
 
-	if (!stray && !streq(c->words[0], "foreign")) {
-		if (!host_guest_act(c->w, c->words[1], c->words[0]))
-			world_fail(c->w, "virsh cannot %s", c->words[0]);
+		host_add_foreign(c->w, name, made[i].runs, made[i].stray);
 		return;
 	}
-	dom = fake_add(c->w, name);
-	copy_str(dom->uuid, UID_SIZE, "f0f0f0f0-0000-4000-8000-000000000001");
-	dom->foreign = dom->active = true;
-	if (stray)
-		copy_str(dom->owner, UID_SIZE, "0a0a0a0a-0000-4000-8000-000000000002");
-	dom->state = DOMAIN_RUNNING;
+	if (!host_guest_act(c->w, c->words[1], c->words[0]))
+		world_fail(c->w, "virsh cannot %s", c->words[0]);
 }
 
 static void script(struct command *c)

@@ -19,6 +19,14 @@ struct fake_domain *fake_find(struct world *w, const char *name)
 	return NULL;
 }
 
+struct fake_domain *fake_find_any(struct world *w, const char *name)
+{
+	autofree char *ours = xasprintf("default_%s", name);
+	struct fake_domain *dom = fake_find(w, ours);
+
+	return dom ? dom : fake_find(w, name);
+}
+
 struct fake_domain *fake_find_uuid(struct world *w, const char *uuid)
 {
 	for (size_t i = 0; i < DOMAINS_MAX; i++) {

@@ -4,6 +4,7 @@
  * uses virsh. What libvirt shows of each is as it was probed on the real one: events are lost while
  * libvirtd is down, reasons are forgotten, and its first list may still be wrong.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "sim.h"
@@ -248,10 +249,24 @@ void host_guest_sick(struct world *w, const char *name, const char *disk, const 
 	disk_fails(w, dom);
 }
 
+void host_add_foreign(struct world *w, const char *name, bool runs, bool stray)
+{
+	struct fake_domain *dom = fake_add(w, name);
+
+	snprintf(dom->uuid, UID_SIZE, "f0f0f0f0-0000-4000-8000-%012d",
+		(int)(dom - w->fake.domains) + 1);
+	dom->foreign = dom->acpi = true;
+	dom->active = runs;
+	if (stray)
+		copy_str(dom->owner, UID_SIZE, "0a0a0a0a-0000-4000-8000-000000000002");
+	dom->state = runs ? DOMAIN_RUNNING : DOMAIN_SHUTOFF;
+	emit(w, dom, runs ? DOMAIN_EVENT_STARTED : DOMAIN_EVENT_LOOK_AGAIN);
+}
+
 bool host_guest_act(struct world *w, const char *name, const char *act)
 {
-	autofree char *domain = xasprintf("default_%s", name);
-	struct fake_domain *dom = fake_find(w, domain);
+	struct fake_domain *dom = fake_find_any(w, name);
+	autofree char *domain = dom ? xstrdup(dom->name) : xasprintf("default_%s", name);
 
 	if (streq(act, "deaf") || streq(act, "hears")) {
 		fake_guest(w, domain)->deaf = streq(act, "deaf");

@@ -238,6 +238,7 @@ static void submit(struct hypervisor *hv, const struct op *op)
 		return;
 	watch_submit(w, op);
 	lane_take(w, op);
+	w->fake.lists += op->kind == OP_LIST;
 	w->ops++;
 	p = world_later(w, durations[op->kind], take_effect);
 	p->life = w->life;

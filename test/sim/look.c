@@ -268,8 +268,7 @@ static bool condition_holds(struct world *w, char *const *words, size_t n, struc
 
 static const char *domain_text(struct world *w, const char *name)
 {
-	autofree char *full = xasprintf("default_%s", name);
-	const struct fake_domain *dom = fake_find(w, full);
+	const struct fake_domain *dom = fake_find_any(w, name);
 
 	if (!dom)
 		return "none";
@@ -278,6 +277,19 @@ static const char *domain_text(struct world *w, const char *name)
 	if (dom->state == DOMAIN_CRASHED)
 		return "panicked";
 	return dom->state == DOMAIN_PAUSED ? "paused" : "running";
+}
+
+/* As `vmactl get domains` has it: its state, or none. */
+static bool listed_holds(struct world *w, const char *name, const char *want, struct buf *why)
+{
+	autofree char *text = w->agent ? agent_domains(w->agent, name) : NULL;
+	cJSON *root = cJSON_Parse(text ? text : "");
+	const char *is = look_text(root, "status.state");
+	bool holds = streq(is ? is : "none", want);
+
+	buf_printf(why, " it is %s", is ? is : "none");
+	cJSON_Delete(root);
+	return holds;
 }
 
 static bool number_holds(unsigned is, const char *want, struct buf *why)
@@ -332,6 +344,10 @@ bool look_holds(struct world *w, char *const *words, size_t n, struct buf *why)
 		buf_printf(why, " it is %s", domain_text(w, at[1]));
 		return streq(domain_text(w, at[1]), at[2]);
 	}
+	if (left == 3 && streq(at[0], "listed"))
+		return listed_holds(w, at[1], at[2], why);
+	if (left == 3 && streq(at[0], "lists"))
+		return number_holds(w->fake.lists, at[2], why);
 	if (left == 3)
 		return guest_holds(w, at, why);
 	world_fail(w, "what is '%s …' to mean?", n ? words[0] : "");

@@ -122,11 +122,12 @@ struct fake {
 	struct fake_guest guests[DOMAINS_MAX];
 	size_t n_guests;
 	struct op_script scripts[OP_KIND_MAX];
-	bool down;   /* libvirtd */
-	bool odd;    /* events come in odd orders */
-	bool silent; /* … or never */
-	msec late;   /* … or later than they should */
-	bool linked; /* the agent has a connection */
+	bool down;      /* libvirtd */
+	bool odd;       /* events come in odd orders */
+	bool silent;    /* … or never */
+	msec late;      /* … or later than they should */
+	unsigned lists; /* asked for */
+	bool linked;    /* the agent has a connection */
 	uint64_t link;
 	char dirs[TRACKED_MAX][UID_SIZE]; /* folders of runs */
 	size_t n_dirs;
@@ -244,6 +245,7 @@ bool world_action(struct world *w); /* something leaves; false: the agent is dea
 void fake_effect(struct world *w, const struct op *op, struct op_result *result);
 struct fake_domain *fake_find(struct world *w, const char *name);
 struct fake_domain *fake_find_uuid(struct world *w, const char *uuid);
+struct fake_domain *fake_find_any(struct world *w, const char *name); /* ours first */
 struct fake_domain *fake_add(struct world *w, const char *name);
 struct fake_guest *fake_guest(struct world *w, const char *name);
 
@@ -264,6 +266,7 @@ void domain_pause(struct world *w, struct fake_domain *dom, bool paused);
 void host_libvirt_down(struct world *w);
 void host_libvirt_up(struct world *w);
 void host_reboot(struct world *w);
+void host_add_foreign(struct world *w, const char *name, bool runs, bool stray);
 bool host_guest_act(struct world *w, const char *name, const char *act);
 bool host_guest_agent(struct world *w, const char *name, const char *word);
 void host_guest_sick(struct world *w, const char *name, const char *disk, const char *reason);

@@ -47,16 +47,21 @@ void about_version(const struct call *call)
 
 /* ---- discovery --------------------------------------------------------------------------- */
 
-static const char *const groups[] = { "kubevirt.io", "subresources.kubevirt.io" };
+static const char *const groups[] = { "kubevirt.io", "subresources.kubevirt.io", "vmagent.io" };
 
 static void add_group(struct buf *out, const char *group)
 {
+	bool old = !streq(group, "vmagent.io"); /* KubeVirt serves its older version, too */
+
 	buf_printf(out,
 		"{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",\"name\":\"%s\",\"versions\":["
-		"{\"groupVersion\":\"%s/v1\",\"version\":\"v1\"},"
-		"{\"groupVersion\":\"%s/v1alpha3\",\"version\":\"v1alpha3\"}],"
-		"\"preferredVersion\":{\"groupVersion\":\"%s/v1\",\"version\":\"v1\"}}",
-		group, group, group, group);
+		"{\"groupVersion\":\"%s/v1\",\"version\":\"v1\"}",
+		group, group);
+	if (old)
+		buf_printf(out, ",{\"groupVersion\":\"%s/v1alpha3\",\"version\":\"v1alpha3\"}",
+			group);
+	buf_printf(out, "],\"preferredVersion\":{\"groupVersion\":\"%s/v1\",\"version\":\"v1\"}}",
+		group);
 }
 
 void about_core(const struct call *call)
@@ -120,15 +125,21 @@ static const struct resource resources[] = {
 	{ "subresources.kubevirt.io", "virtualmachineinstances/softreboot", "", "", "", "\"update\"" },
 	{ "subresources.kubevirt.io", "virtualmachineinstances/reset", "", "", "", "\"update\"" },
 	{ "subresources.kubevirt.io", "virtualmachineinstances/console", "", "", "", "\"get\"" },
+	{ "vmagent.io", "domains", "domain", "Domain", "", "\"get\",\"list\"" },
 };
 /* clang-format on */
+
+static bool is_namespaced(const struct resource *r)
+{
+	return !streq(r->kind, "Node") && !streq(r->group, "vmagent.io");
+}
 
 static void add_resource(struct buf *out, const struct resource *r)
 {
 	buf_printf(out,
 		"{\"name\":\"%s\",\"singularName\":\"%s\",\"namespaced\":%s,\"kind\":\"%s\","
 		"\"verbs\":[%s]",
-		r->name, r->singular, streq(r->kind, "Node") ? "false" : "true", r->kind, r->verbs);
+		r->name, r->singular, is_namespaced(r) ? "true" : "false", r->kind, r->verbs);
 	if (*r->short_names)
 		buf_printf(out, ",\"shortNames\":[%s]", r->short_names);
 	buf_puts(out, "}");

@@ -7,6 +7,7 @@
 /* clang-format off */
 #define KUBEVIRT     "/apis/kubevirt.io/{kv}"
 #define SUBRESOURCES "/apis/subresources.kubevirt.io/{kv}"
+#define VMAGENT      "/apis/vmagent.io/v1"
 
 static const struct route {
 	const char *method, *pattern;
@@ -28,6 +29,8 @@ static const struct route {
 	{ "GET",    "/apis/subresources.kubevirt.io",			about_group },
 	{ "GET",    KUBEVIRT,						about_resources },
 	{ "GET",    SUBRESOURCES,					about_resources },
+	{ "GET",    "/apis/vmagent.io",					about_group },
+	{ "GET",    VMAGENT,						about_resources },
 
 	{ "GET",    KUBEVIRT "/{kubevirt}",				object_list },
 	{ "GET",    KUBEVIRT "/namespaces/{ns}/{kubevirt}",		object_list },
@@ -40,6 +43,9 @@ static const struct route {
 	{ "PUT",    SUBRESOURCES "/namespaces/{ns}/virtualmachines/{name}/{verb}",		lifecycle_verb },
 	{ "PUT",    SUBRESOURCES "/namespaces/{ns}/virtualmachineinstances/{name}/{vmiverb}",	lifecycle_vmi_verb },
 	{ "GET",    SUBRESOURCES "/namespaces/{ns}/virtualmachineinstances/{name}/console",	console_open },
+
+	{ "GET",    VMAGENT "/domains",					domain_get },
+	{ "GET",    VMAGENT "/domains/{name}",				domain_get },
 
 	{ "GET",    "/api/v1/{core}",					object_list },
 	{ "GET",    "/api/v1/{cluster}/{name}",				object_get },

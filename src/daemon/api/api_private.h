@@ -55,6 +55,9 @@ void lifecycle_verb(const struct call *call);
 void lifecycle_vmi_verb(const struct call *call);
 void console_open(const struct call *call);
 
+/* domains.c */
+void domain_get(const struct call *call);
+
 /* Attached to a request that goes on; fill, upgraded and gone are http_handler's. */
 struct session {
 	void (*fill)(struct session *s);
