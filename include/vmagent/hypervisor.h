@@ -19,8 +19,10 @@
 	X(NONE, "", LANE_MAIN, 0)               \
 	X(LIST, "list", LANE_URGENT, 30)        \
 	X(READ, "read", LANE_READ, 30)          \
+	X(DESCRIBE, "describe", LANE_READ, 30)  \
 	X(PREPARE, "prepare", LANE_MAIN, 300)   \
 	X(START, "start", LANE_MAIN, 120)       \
+	X(CLAIM, "claim", LANE_MAIN, 30)        \
 	X(SHUTDOWN, "shutdown", LANE_SIGNAL, 5) \
 	X(DESTROY, "destroy", LANE_URGENT, 30)  \
 	X(SUSPEND, "suspend", LANE_GUEST, 30)   \
@@ -71,9 +73,12 @@ struct op {
 	enum op_kind kind;
 	char *ns, *name;        /* owned; of the machine (NULL for LIST) */
 	char vmi_uid[UID_SIZE]; /* the run that it is for; START's and DESTROY's domain must carry it */
-	char uuid[UID_SIZE];      /* the domain's UUID */
-	char *domain;             /* owned; the domain's name: <namespace>_<name> */
-	char *xml;                /* owned; START */
+	char uuid[UID_SIZE]; /* the domain's UUID */
+	char *domain;        /* owned; the domain's name; DESCRIBE: or its UUID */
+	char *xml;           /* owned; START: the domain's; CLAIM: the metadata element */
+	char *replaces; /* owned or NULL; START: the shut-off domain of the same UUID, and without our
+			 * metadata, whose definition this one replaces */
+	bool keep_nvram;          /* UNDEFINE: the EFI variables are not ours to remove */
 	bool paused;              /* START: the guest's clock stands still until RESUME */
 	char *directory;          /* owned; PREPARE, CLEAN: the run's own folder */
 	struct volume_work *work; /* owned; PREPARE */
@@ -94,14 +99,23 @@ struct domain_info { /* one domain as libvirt shows it */
 	bool agent;    /* a guest agent has opened its channel */
 };
 
+struct domain_detail {    /* what DESCRIBE tells beyond that */
+	char *config_xml; /* owned; the persistent definition, or the only one there is */
+	char *live_xml;   /* owned or NULL: of an active one */
+	bool persistent, autostart;
+	bool saved;         /* it has a managed save image */
+	unsigned snapshots; /* and checkpoints */
+};
+
 struct op_result {
 	uint64_t id;
 	enum op_kind kind;
 	struct err err; /* code OK on success */
 	/* LIST: every domain of the connection, ours or not. READ: one, or none if it does not exist
-	 * (then err is OK and n_domains 0). START: one, as it runs now. */
+	 * (then err is OK and n_domains 0). START: one, as it runs now. DESCRIBE: one, with its detail. */
 	struct domain_info *domains; /* owned */
 	size_t n_domains;
+	struct domain_detail *detail; /* owned or NULL */
 };
 void op_result_done(struct op_result *result);
 

@@ -54,6 +54,7 @@ void op_done(struct op *op)
 	free(op->name);
 	free(op->domain);
 	free(op->xml);
+	free(op->replaces);
 	free(op->directory);
 	*op = (struct op){ 0 };
 }
@@ -81,6 +82,7 @@ void op_copy(struct op *dst, const struct op *src)
 	dst->name = xstrdup(src->name);
 	dst->domain = xstrdup(src->domain);
 	dst->xml = xstrdup(src->xml);
+	dst->replaces = xstrdup(src->replaces);
 	dst->directory = xstrdup(src->directory);
 	dst->work = work_copy(src->work, src->n_work);
 }
@@ -92,5 +94,10 @@ void op_result_done(struct op_result *result)
 		free(result->domains[i].console);
 	}
 	free(result->domains);
+	if (result->detail) {
+		free(result->detail->config_xml);
+		free(result->detail->live_xml);
+	}
+	free(result->detail);
 	*result = (struct op_result){ 0 };
 }

@@ -40,7 +40,7 @@ struct stored {
 	char uid[UID_SIZE];
 	enum phase phase;
 	enum pause pause;
-	bool deleted, signalled, killed, act, tried, ended;
+	bool deleted, signalled, killed, act, tried, ended, claim;
 };
 
 static bool has(const cJSON *json, const char *key)
@@ -61,7 +61,8 @@ static struct stored stored_of(const struct object_row *row)
 		.pause = pause ? (enum pause)pause->valueint : PAUSE_AS_IS,
 		.act = has(json, "act"),
 		.tried = has(json, "ioLast"),
-		.ended = has(json, "stopped") || has(json, "guestShutdown") };
+		.ended = has(json, "stopped") || has(json, "guestShutdown"),
+		.claim = has(json, "claim") };
 
 	copy_str(stored.uid, UID_SIZE, row->uid);
 	cJSON_Delete(json);
@@ -158,9 +159,13 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_START:
 		if (vmi->deleted)
 			return "it is deleted";
+		if (vmi->claim)
+			return "its domain is there already";
 		if (op->paused != (vmi->pause == PAUSE_HELD))
 			return "it is not to be started so";
 		return vmi->phase == PHASE_SCHEDULED ? NULL : "it is not scheduled";
+	case OP_CLAIM:
+		return vmi->claim && !final ? NULL : "no claim is stored";
 	case OP_SHUTDOWN:
 		if (!vmi->deleted)
 			return "nobody wants it stopped";
@@ -180,6 +185,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_NONE:
 	case OP_LIST:
 	case OP_READ:
+	case OP_DESCRIBE:
 	case OP_KIND_MAX:
 		break;
 	}
@@ -223,7 +229,7 @@ void watch_submit(struct world *w, const struct op *op)
 	struct stored vmi;
 	const char *why;
 
-	if (op->kind == OP_LIST)
+	if (op->kind == OP_LIST || op->kind == OP_DESCRIBE)
 		return;
 	vmi = stored_vmi(w, op);
 	if (!vmi.there || !streq(vmi.uid, op->vmi_uid)) {

@@ -192,8 +192,10 @@ static const struct {
 	{ OP_NONE, "", LANE_MAIN, 0 },
 	{ OP_LIST, "list", LANE_URGENT, 30000 },
 	{ OP_READ, "read", LANE_READ, 30000 },
+	{ OP_DESCRIBE, "describe", LANE_READ, 30000 },
 	{ OP_PREPARE, "prepare", LANE_MAIN, 300000 },
 	{ OP_START, "start", LANE_MAIN, 120000 },
+	{ OP_CLAIM, "claim", LANE_MAIN, 30000 },
 	{ OP_SHUTDOWN, "shutdown", LANE_SIGNAL, 5000 }, /* §7.2 [P]: 5 s a call */
 	{ OP_DESTROY, "destroy", LANE_URGENT, 30000 },
 	{ OP_SUSPEND, "suspend", LANE_GUEST, 30000 },
