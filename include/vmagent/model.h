@@ -268,7 +268,8 @@ struct vm {
 	unsigned n_requests;
 	struct start_failure failure;
 	struct crash_loop crash;
-	bool ran_once;        /* strategy Once has had its run (§14 no. 8) */
+	bool ran_once; /* strategy Once has had its run (§14 no. 8) */
+	char *adopts; /* owned or NULL: the shut-off domain whose definition the first start replaces */
 	char *manifest_file;  /* owned or NULL: the file that declares it */
 	char *manifest_error; /* owned or NULL: why that file's present content is not applied */
 	char *restart; /* owned or NULL: the field that takes effect with the next run only; not stored */
@@ -315,11 +316,13 @@ struct vmi {
 	enum domain_reason paused_by;
 	bool agent; /* the guest agent is connected, as last seen */
 	struct io_retry io;
-	enum act act;          /* waits until its op can leave */
-	msec signal_first;     /* boot time of the first shutdown signal; 0: none */
-	msec signal_last;      /* of the last one, or of the last kill */
-	bool rebooted;         /* the host was restarted since it began: its domain cannot live */
-	bool prepared;         /* its volumes' files exist */
+	enum act act;      /* waits until its op can leave */
+	msec signal_first; /* boot time of the first shutdown signal; 0: none */
+	msec signal_last;  /* of the last one, or of the last kill */
+	bool rebooted;     /* the host was restarted since it began: its domain cannot live */
+	bool prepared;     /* its volumes' files exist */
+	bool claim; /* its domain ran before, and is to be given our metadata; nothing else until then */
+	char *domain; /* owned or NULL: an adopted domain's own name; else it is <namespace>_<name> */
 	int64_t vm_generation; /* of the VM when it was created (§11.3) */
 	bool cleaned;          /* its files and its domain are gone */
 	bool emulated;         /* its domain was made for TCG: there was no usable KVM */

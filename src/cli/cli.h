@@ -31,11 +31,11 @@ void fault_done(struct fault *fault); /* leaves it empty */
 #define FILES_MAX 64 /* how often -f may be given */
 
 struct args { /* all strings are borrowed from argv */
-	const char *ns, *socket, *output, *selector, *sort_by, *for_what, *cascade, *dry_run;
+	const char *ns, *socket, *output, *selector, *sort_by, *for_what, *cascade, *dry_run, *name;
 	const char *files[FILES_MAX];
 	size_t n_files;
 	bool help, all_namespaces, watch, watch_only, no_headers, force, paused, all, client;
-	bool recursive, ignore_not_found, now;
+	bool recursive, ignore_not_found, now, yes;
 	bool wait, validate; /* true unless =false was given */
 	int64_t grace;       /* GRACE_UNSET: not given */
 	int64_t port;        /* -1: not given */

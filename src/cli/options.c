@@ -10,7 +10,7 @@
 
 #include <vmagent/spec.h>
 
-enum kind { FLAG, TEXT, NUMBER, GRACE, DURATION, FILES };
+enum kind { FLAG, TEXT, NUMBER, GRACE, DURATION, FILES, CHOICE /* "server" without a value */ };
 
 struct entry {
 	const char *name;
@@ -117,6 +117,7 @@ static bool value_set(struct args *args, const struct entry *entry, const char *
 	case FLAG:
 		return flag_parse(text, field);
 	case TEXT:
+	case CHOICE:
 		*(const char **)field = text;
 		return true;
 	case NUMBER:
@@ -139,6 +140,14 @@ static int refuse(struct parser *p, const char *what, const char *text)
 		p->command ? name : "help", p->command ? " --help" : "");
 }
 
+/* --dry-run server, --dry-run=server and --dry-run alone are all understood. */
+static bool is_choice(const struct parser *p)
+{
+	const char *next = p->at < p->argc ? p->argv[p->at] : NULL;
+
+	return streq(next, "server") || streq(next, "client") || streq(next, "none");
+}
+
 /* value is NULL when none is attached to the option: a flag needs none, others take the next word. */
 static int take_option(struct parser *p, size_t i, const char *value, const char *shown)
 {
@@ -149,6 +158,8 @@ static int take_option(struct parser *p, size_t i, const char *value, const char
 		return refuse(p, "unknown option", shown);
 	if (!value && entry->kind == FLAG)
 		value = "true";
+	if (!value && entry->kind == CHOICE && !is_choice(p))
+		value = "server";
 	if (!value && p->at == p->argc)
 		return refuse(p, "a value is missing after", shown);
 	if (!value)

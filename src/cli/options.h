@@ -41,7 +41,9 @@
 		"an object that is not there is no error")                                           \
 	X(FORCE, 0, "force", FLAG, force, NULL, "do not wait for the guest; with --grace-period")    \
 	X(PAUSED, 0, "paused", FLAG, paused, NULL, "start it paused")                                \
-	X(DRY_RUN, 0, "dry-run", TEXT, dry_run, "HOW", "server: check it all, change nothing")       \
+	X(DRY_RUN, 0, "dry-run", CHOICE, dry_run, "HOW", "server (which it is without a value): check it all, change nothing") \
+	X(NAME, 0, "name", TEXT, name, "NAME", "what the VM is to be called")                        \
+	X(YES, 'y', "yes", FLAG, yes, NULL, "do not ask")                                            \
 	X(FOR, 0, "for", TEXT, for_what, "WHAT", "what to wait for, or whose events")                \
 	X(CLIENT, 0, "client", FLAG, client, NULL, "only vmactl's own version")                      \
 	X(PORT, 0, "port", NUMBER, port, "N", "the port to listen on; 0: any (default: 8001)")       \

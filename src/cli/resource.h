@@ -62,6 +62,7 @@ struct narrowing { /* borrowed; each NULL: no such bound */
 char *resource_query(const struct resource *resource, const char *ns,
 	const struct narrowing *narrowing);
 
-extern const struct resource *const resource_vm, *const resource_vmi, *const resource_event;
+extern const struct resource *const resource_vm,
+	*const resource_vmi, *const resource_event, *const resource_domain;
 
 #endif

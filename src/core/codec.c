@@ -58,6 +58,7 @@ static const struct field vm_fields[] = {
 	F(UNSIGNED, vm, "crashWindow",   crash.window_s),
 	F(TEXT,     vm, "crashCause",    crash.cause),
 	F(BOOL,     vm, "ranOnce",       ran_once),
+	F(TEXT,     vm, "adopts",        adopts),
 	F(TEXT,     vm, "manifestFile",  manifest_file),
 	F(TEXT,     vm, "manifestError", manifest_error),
 };
@@ -99,6 +100,8 @@ static const struct field vmi_fields[] = {
 	F(DEADLINE, vmi, "signalLast",    signal_last),
 	F(BOOL,     vmi, "rebooted",      rebooted),
 	F(BOOL,     vmi, "prepared",      prepared),
+	F(BOOL,     vmi, "claim",         claim),
+	F(TEXT,     vmi, "domain",        domain),
 	F(NUMBER,   vmi, "vmGeneration",  vm_generation),
 	F(BOOL,     vmi, "cleaned",       cleaned),
 	F(BOOL,     vmi, "emulated",      emulated),

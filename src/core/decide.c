@@ -67,6 +67,11 @@ bool vmi_is_live(const struct view *v)
 	return v->vmi && !phase_is_final(v->vmi->phase);
 }
 
+bool vmi_is_unclaimed(const struct view *v)
+{
+	return v->vmi->claim && v->m->dom.state != DOMAIN_NONE && !machine_owns_domain(v->m);
+}
+
 static rule_fn *const rules[] = {
 	rule_phase,
 	rule_never_ran,
@@ -82,6 +87,7 @@ static rule_fn *const rules[] = {
 	rule_stop,
 	rule_read,
 	rule_schedule,
+	rule_claim,
 	rule_start,
 	rule_act,
 	rule_pause,

@@ -38,6 +38,7 @@
 	X(READ, "read", READ)                                               \
 	X(PREPARE, "prepare", PREPARE)                                      \
 	X(START, "start", START)                                            \
+	X(CLAIM, "claim", CLAIM)                                            \
 	X(SUSPEND, "suspend", SUSPEND)                                      \
 	X(RESUME, "resume", RESUME)                                         \
 	X(REBOOT, "reboot", REBOOT)                                         \

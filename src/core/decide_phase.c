@@ -18,14 +18,15 @@ static const char *end_reason_text(const struct view *v, enum phase next, enum d
 /* The domain says what the phase is, once it can be started at all. */
 bool rule_phase(const struct view *v, struct plan *plan)
 {
-	if (!vmi_is_live(v) || !v->settled || !v->vmi->prepared)
+	if (!vmi_is_live(v) || !v->settled || !v->vmi->prepared || vmi_is_unclaimed(v))
 		return false;
 
 	enum domain_reason cause = domain_end_reason(&v->vmi->end, v->state, v->m->dom.reason);
 	struct phase_facts facts = {
 		.state = v->state,
 		.reason = cause,
-		.prior = v->vmi->phase,
+		.prior = v->vmi->claim ? PHASE_RUNNING
+				       : v->vmi->phase, /* it ran before it was ours */
 		.grace = v->vmi->typed.grace,
 		.acpi_feature = v->vmi->typed.acpi,
 	};
@@ -40,6 +41,8 @@ bool rule_never_ran(const struct view *v, struct plan *plan)
 {
 	if (!vmi_is_live(v) || v->vmi->phase == PHASE_RUNNING)
 		return false;
+	if (v->vmi->claim && !v->vmi->hopeless)
+		return false; /* it did */
 	if (v->vmi->meta.deleted && lane_is_free(v, LANE_MAIN) &&
 		(!v->vmi->prepared || (v->settled && !domain_is_alive(v->state))))
 		return plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "DeletedBeforeRunning");

@@ -26,6 +26,9 @@ bool lane_is_free(const struct view *v, enum op_lane lane);
 /* An op that failed is not tried again at once. */
 bool may_retry(const struct view *v, struct plan *plan);
 bool vmi_is_live(const struct view *v);
+/* An adopted run whose domain is there and does not carry our metadata yet: its state says nothing of the
+ * run, and nothing but the claim is done to it. */
+bool vmi_is_unclaimed(const struct view *v);
 
 typedef bool rule_fn(const struct view *v, struct plan *plan);
 
@@ -48,6 +51,7 @@ bool rule_record_strategy(const struct view *v, struct plan *plan);
 bool rule_stop(const struct view *v, struct plan *plan);
 bool rule_read(const struct view *v, struct plan *plan);
 bool rule_schedule(const struct view *v, struct plan *plan);
+bool rule_claim(const struct view *v, struct plan *plan);
 bool rule_start(const struct view *v, struct plan *plan);
 /* From Pending until it runs; not while it hangs or waits for another try, so that others go on. */
 bool wants_slot(const struct view *v, struct plan *plan);

@@ -22,8 +22,8 @@ bool rule_stop(const struct view *v, struct plan *plan)
 {
 	if (!vmi_is_live(v) || !v->vmi->meta.deleted || !v->host->connected)
 		return false;
-	if (!v->vmi->prepared)
-		return false; /* it never got as far as a domain */
+	if (!v->vmi->prepared || vmi_is_unclaimed(v))
+		return false; /* it never got as far as a domain of ours */
 
 	bool overdue = v->m->ops[LANE_MAIN].overdue || v->m->ops[LANE_READ].overdue;
 	bool known = v->settled && domain_is_alive(v->state);
@@ -78,10 +78,11 @@ static bool hangs(const struct view *v)
 	return v->m->ops[LANE_MAIN].overdue || v->m->ops[LANE_READ].overdue;
 }
 
+/* An adopted run was started by others. */
 bool wants_slot(const struct view *v, struct plan *plan)
 {
-	return vmi_is_live(v) && v->vmi->phase != PHASE_RUNNING && !v->vmi->meta.deleted &&
-		!v->host->hold && !hangs(v) && may_retry(v, plan);
+	return vmi_is_live(v) && !v->vmi->claim && v->vmi->phase != PHASE_RUNNING &&
+		!v->vmi->meta.deleted && !v->host->hold && !hangs(v) && may_retry(v, plan);
 }
 
 bool is_coming(const struct view *v, const struct plan *plan)
@@ -105,6 +106,14 @@ bool rule_schedule(const struct view *v, struct plan *plan)
 		return plan_phase(plan, PHASE_SCHEDULED, REASON_UNKNOWN, NULL);
 	plan->in_use = v->host->in_use;
 	return plan_step(plan, plan->in_use ? STEP_DISK_IN_USE : STEP_PREPARE);
+}
+
+/* Before anything else is done to an adopted domain, its stop included, it becomes ours. */
+bool rule_claim(const struct view *v, struct plan *plan)
+{
+	if (!vmi_is_live(v) || !vmi_is_unclaimed(v) || v->vmi->hopeless || !v->settled)
+		return false;
+	return lane_is_free(v, LANE_MAIN) && may_retry(v, plan) && plan_step(plan, STEP_CLAIM);
 }
 
 bool rule_start(const struct view *v, struct plan *plan)

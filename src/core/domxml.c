@@ -13,15 +13,20 @@ char *domain_name(const char *ns, const char *name)
 	return xasprintf("%s_%s", ns, name);
 }
 
+static void owner(xmlTextWriterPtr w, const struct domain_context *context)
+{
+	xml_attr(w, "vmi", context->vmi_uid);
+	xml_attr(w, "vm", context->vm_uid);
+	xml_attr_int(w, "epoch", context->epoch);
+}
+
 /* The VMI's UID in here is the only proof that the domain belongs to that run (semantics §3.0). */
 static void metadata(xmlTextWriterPtr w, const struct domain_context *context)
 {
 	xml_open(w, "metadata");
-	xml_open(w, "vmagent:domain");
-	xml_attr(w, "xmlns:vmagent", DOMAIN_METADATA_URI);
-	xml_attr(w, "vmi", context->vmi_uid);
-	xml_attr(w, "vm", context->vm_uid);
-	xml_attr_int(w, "epoch", context->epoch);
+	xml_open(w, DOMAIN_METADATA_KEY ":domain");
+	xml_attr(w, "xmlns:" DOMAIN_METADATA_KEY, DOMAIN_METADATA_URI);
+	owner(w, context);
 	xml_close(w);
 	xml_close(w);
 }
@@ -174,7 +179,11 @@ static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	xml_close(w);
 }
 
-char *domain_xml(const struct vmi_spec *spec, const struct domain_context *context)
+typedef void write_fn(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context);
+
+static char *written(write_fn *write, const struct vmi_spec *spec,
+	const struct domain_context *context)
 {
 	xmlBufferPtr text = xmlBufferCreate();
 	xmlTextWriterPtr w = text ? xmlNewTextWriterMemory(text, 0) : NULL;
@@ -184,9 +193,28 @@ char *domain_xml(const struct vmi_spec *spec, const struct domain_context *conte
 		abort();
 	xmlTextWriterSetIndent(w, 1);
 	xmlTextWriterSetIndentString(w, BAD_CAST "  ");
-	domain(w, spec, context);
+	write(w, spec, context);
 	xmlFreeTextWriter(w); /* flushes */
 	xml = xstrdup((const char *)xmlBufferContent(text));
 	xmlBufferFree(text);
 	return xml;
+}
+
+char *domain_xml(const struct vmi_spec *spec, const struct domain_context *context)
+{
+	return written(domain, spec, context);
+}
+
+static void metadata_alone(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context)
+{
+	(void)spec;
+	xml_open(w, "domain");
+	owner(w, context);
+	xml_close(w);
+}
+
+char *domain_metadata_xml(const struct domain_context *context)
+{
+	return written(metadata_alone, NULL, context);
 }

@@ -12,6 +12,7 @@
 #define ALIAS_PREFIX "ua-"
 
 #define DOMAIN_METADATA_URI "https://vmagent.io/domain/1"
+#define DOMAIN_METADATA_KEY "vmagent" /* the prefix of its namespace */
 
 /* In the run's folder: the serial console's unix socket, on which QEMU listens, and its output. */
 #define DOMAIN_CONSOLE_FILE     "serial0"
@@ -43,6 +44,10 @@ char *domain_name(const char *ns, const char *name);
  * the type "file": what only the host can know is completed by the adapter that starts the domain.
  */
 char *domain_xml(const struct vmi_spec *spec, const struct domain_context *context);
+
+/* The metadata element alone, as virDomainSetMetadata() takes it (libvirt adds the namespace by
+ * DOMAIN_METADATA_KEY and _URI); owned by the caller. */
+char *domain_metadata_xml(const struct domain_context *context);
 
 /* What PREPARE has to do, in order; owned by the caller (op_done() frees it with the op). */
 void volume_works(const struct vmi_spec *spec, const char *directory, struct volume_work **ret_work,

@@ -122,6 +122,8 @@ static bool is_hopeless(const struct op_result *result)
 {
 	enum err_code code = result->err.code;
 
+	if (result->kind == OP_CLAIM)
+		return code == ERR_CONFLICT; /* it is somebody else's by now */
 	return (result->kind == OP_PREPARE || result->kind == OP_START) &&
 		(code == ERR_INVALID || code == ERR_NOT_FOUND || code == ERR_FORBIDDEN);
 }

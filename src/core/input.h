@@ -22,6 +22,7 @@
 	X(DELETE, "delete")         /* a request */                          \
 	X(VERB, "verb")             /* a request: start, stop, restart */    \
 	X(VMI_VERB, "vmi-verb")     /* a request: pause, unpause, ... */     \
+	X(ADOPT, "adopt")           /* a request: a VM for a domain */       \
 	X(FOLDER, "folder")         /* what the manifest folder holds now */ \
 	X(CONNECTION, "connection") /* to the hypervisor: up or down */      \
 	X(EVENT, "event")           /* of a domain */                        \
@@ -82,6 +83,8 @@ struct request {
 	enum verb verb;               /* VERB */
 	struct verb_options options;
 	enum vmi_verb vmi_verb; /* VMI_VERB */
+	const char *domain; /* ADOPT: its name or UUID; name may be "": the VM's is the domain's */
+	const char *digest; /* ADOPT: of the review that was shown, or NULL */
 };
 
 struct folder_doc_file {     /* one file of the manifest folder */
@@ -102,7 +105,7 @@ struct folder_input {
 struct input {
 	enum input_kind kind;
 	union {
-		struct request request;     /* CREATE … VMI_VERB */
+		struct request request;     /* CREATE … ADOPT */
 		struct folder_input folder; /* FOLDER */
 		struct {
 			bool up;

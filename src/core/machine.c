@@ -49,6 +49,7 @@ void vm_free(struct vm *vm)
 		return;
 	object_meta_done(&vm->meta);
 	free(vm->spec);
+	free(vm->adopts);
 	free(vm->manifest_file);
 	free(vm->manifest_error);
 	free(vm->crash.cause);
@@ -66,6 +67,7 @@ void vmi_free(struct vmi *vmi)
 	free(vmi->reason);
 	free(vmi->sync_error);
 	free(vmi->end_why);
+	free(vmi->domain);
 	free(vmi->console);
 	free(vmi->io.errors);
 	free(vmi);

@@ -83,6 +83,7 @@ static step_fn *const steps[STEP_MAX] = {
 	[STEP_READ]            = step_op_line,
 	[STEP_PREPARE]         = step_op_line,
 	[STEP_START]           = step_op_line,
+	[STEP_CLAIM]           = step_claim,
 	[STEP_SUSPEND]         = step_suspend,
 	[STEP_RESUME]          = step_resume,
 	[STEP_REBOOT]          = step_act,

@@ -22,6 +22,7 @@ void step_set_phase(struct step_call *c);
 void step_signal(struct step_call *c);
 void step_kill(struct step_call *c);
 void step_op_line(struct step_call *c);
+void step_claim(struct step_call *c);
 void step_suspend(struct step_call *c);
 void step_resume(struct step_call *c);
 void step_act(struct step_call *c);

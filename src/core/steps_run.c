@@ -69,6 +69,7 @@ static void enter_phase(struct vmi *vmi, const struct plan *plan, const char *wh
 	replace_str(&vmi->end_why, why);
 	if (plan->phase == PHASE_RUNNING || plan->phase == PHASE_SCHEDULED)
 		replace_str(&vmi->sync_error, NULL);
+	vmi->claim = false;
 	vmi->tries = 0; /* what comes next does not wait for what failed before */
 	vmi->retry_at = 0;
 }
@@ -80,6 +81,8 @@ void step_set_phase(struct step_call *c)
 	const char *why = phase_why(vmi, c->plan);
 
 	enter_phase(vmi, c->plan, why, c->env->now);
+	if (c->m->vm && vmi->phase == PHASE_RUNNING)
+		replace_str(&c->m->vm->adopts, NULL); /* the definition is ours by now */
 	c->m->vmi_changed = true;
 	c->m->vm_changed = c->m->vm != NULL; /* its status shows the VMI's */
 	c->ret->warning = vmi->phase == PHASE_FAILED;
@@ -142,6 +145,11 @@ void step_op_line(struct step_call *c)
 {
 	if (c->plan->step != STEP_READ)
 		happen(c->ret, KIND_VMI, NULL, "%s", step_name(c->plan->step));
+}
+
+void step_claim(struct step_call *c)
+{
+	happen(c->ret, KIND_VMI, NULL, "claiming domain '%s'", c->m->vmi->domain);
 }
 
 /* ---- what a user wants of the run -------------------------------------------------------- */

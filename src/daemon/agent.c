@@ -132,6 +132,7 @@ void agent_free(struct agent *agent)
 	disks_done(&agent->disks);
 	ops_done(agent);
 	notes_done(agent);
+	adoptions_done(agent);
 	replies_done(agent);
 	domains_done(agent);
 	free(agent->strays);
@@ -150,6 +151,7 @@ static input_fn *const handlers[INPUT_MAX] = {
 	[INPUT_DELETE]     = input_delete,
 	[INPUT_VERB]       = input_verb,
 	[INPUT_VMI_VERB]   = input_vmi_verb,
+	[INPUT_ADOPT]      = input_adopt,
 	[INPUT_FOLDER]     = input_folder,
 	[INPUT_CONNECTION] = input_connection,
 	[INPUT_EVENT]      = input_event,

@@ -24,7 +24,7 @@
 struct inflight { /* an op that left, by rising id */
 	uint64_t id;
 	enum op_kind kind;
-	char *ns, *name; /* owned; NULL for LIST */
+	char *ns, *name; /* owned; NULL for LIST and DESCRIBE */
 	char vmi_uid[UID_SIZE];
 	uint64_t facts; /* the machine's fact counter when it left */
 };
@@ -43,6 +43,16 @@ struct pending_reply { /* an answer that leaves with the commit */
 	struct findings *findings; /* owned or NULL */
 	enum object_kind kind;
 	char *ns, *name; /* owned */
+};
+
+struct asked_adoption { /* its domain is being looked at */
+	uint64_t op;
+	msec until; /* boot time after which nothing is done any more */
+	struct reply reply;
+	struct actor actor;
+	char *ns, *name; /* owned; of the VM, "" for the domain's name */
+	char *digest;    /* owned or NULL: of what was shown */
+	bool dry_run;
 };
 
 struct origin {         /* a provenance row */
@@ -108,6 +118,8 @@ struct agent {
 	size_t n_notes, cap_notes;
 	struct pending_reply *replies; /* owned */
 	size_t n_replies, cap_replies;
+	struct asked_adoption *adoptions; /* owned */
+	size_t n_adoptions, cap_adoptions;
 	int64_t event_seq;
 
 	bool uncommitted; /* a commit failed: nothing is decided until it succeeds */
@@ -137,6 +149,7 @@ void input_patch(struct agent *agent, const struct input *input, struct now now)
 void input_delete(struct agent *agent, const struct input *input, struct now now);
 void input_verb(struct agent *agent, const struct input *input, struct now now);
 void input_vmi_verb(struct agent *agent, const struct input *input, struct now now);
+void input_adopt(struct agent *agent, const struct input *input, struct now now);
 void input_folder(struct agent *agent, const struct input *input, struct now now);
 void input_connection(struct agent *agent, const struct input *input, struct now now);
 void input_event(struct agent *agent, const struct input *input, struct now now);
@@ -165,6 +178,7 @@ void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct 
 char *agent_run_directory(const struct agent *agent,
 	const struct vmi *vmi); /* owned by the caller */
 void ops_plan_list(struct agent *agent, struct now now);
+uint64_t ops_plan_describe(struct agent *agent, const char *domain); /* returns its id */
 void ops_send(struct agent *agent, struct now now);
 /* Whether op id still waits for the commit. */
 bool ops_is_unsent(const struct agent *agent, uint64_t id);
@@ -212,6 +226,10 @@ void origins_done(struct agent *agent);
 /* folder.c: an object is forgotten; what its file declares meanwhile is created. */
 void folder_forgotten(struct agent *agent, enum object_kind kind, const struct object_meta *meta,
 	struct now now);
+
+/* adopt.c: the domain of an adoption request was looked at. */
+void adopt_result(struct agent *agent, const struct op_result *result, struct now now);
+void adoptions_done(struct agent *agent); /* whoever still waits is told */
 
 /* domains.c: the domains that are not ours. */
 void domains_take_list(struct agent *agent, const struct op_result *list, struct now now);

@@ -10,11 +10,12 @@
 #include "core/json.h"
 #include "daemon/agent_private.h"
 
+/* By what the list shows, or by what was seen since: it may have been adopted. */
 static bool is_ours(const struct agent *agent, const struct domain_info *info)
 {
 	const struct machine *m = machines_find_run(&agent->machines, info->uuid);
 
-	return m && streq(m->vmi->meta.uid, info->owner);
+	return m && (streq(m->vmi->meta.uid, info->owner) || machine_owns_domain(m));
 }
 
 static void forget(struct agent *agent)
@@ -99,7 +100,7 @@ char *agent_domains(struct agent *agent, const char *name)
 		const struct domain_info *info = &agent->foreign[i];
 
 		if (is_ours(agent, info))
-			continue; /* it was adopted since */
+			continue;
 		if (!name)
 			cJSON_AddItemToArray(items, domain_json(agent, info));
 		else if (streq(info->name, name) && !one)

@@ -263,6 +263,8 @@ void input_result(struct agent *agent, const struct input *input, struct now now
 		return;
 	if (in.kind == OP_LIST)
 		list_result(agent, input->result, now);
+	else if (in.kind == OP_DESCRIBE)
+		adopt_result(agent, input->result, now);
 	else
 		machine_result(agent, &in, input->result, now);
 	free(in.ns);

@@ -25,9 +25,10 @@ char *agent_run_directory(const struct agent *agent, const struct vmi *vmi)
 	return xasprintf("%s/vmi/%s", agent->options->state_dir, vmi->meta.uid);
 }
 
-static void fill_start(const struct agent *agent, const struct machine *m, struct op *op)
+static struct domain_context context_of(const struct agent *agent, const struct machine *m,
+	const struct op *op)
 {
-	struct domain_context context = {
+	return (struct domain_context){
 		.ns = m->ns,
 		.name = m->name,
 		.vmi_uid = m->vmi->meta.uid,
@@ -37,22 +38,38 @@ static void fill_start(const struct agent *agent, const struct machine *m, struc
 		.kvm = agent->options->kvm,
 		.pvpanic = agent->options->pvpanic,
 	};
+}
+
+static void fill_start(const struct agent *agent, const struct machine *m, struct op *op)
+{
+	struct domain_context context = context_of(agent, m, op);
 
 	op->xml = domain_xml(&m->vmi->typed, &context);
 	op->paused = m->vmi->pause == PAUSE_HELD;
+	op->replaces = m->vm ? xstrdup(m->vm->adopts) : NULL;
+}
+
+static void fill_claim(const struct agent *agent, const struct machine *m, struct op *op)
+{
+	struct domain_context context = context_of(agent, m, op);
+
+	op->xml = domain_metadata_xml(&context);
 }
 
 static void fill_op(const struct agent *agent, const struct machine *m, struct op *op)
 {
 	op->ns = xstrdup(m->ns);
 	op->name = xstrdup(m->name);
-	op->domain = domain_name(m->ns, m->name);
+	op->domain = m->vmi->domain ? xstrdup(m->vmi->domain) : domain_name(m->ns, m->name);
+	op->keep_nvram = m->vmi->domain != NULL;
 	op->directory = agent_run_directory(agent, m->vmi);
 	op->facts = m->dom.facts;
 	copy_str(op->vmi_uid, UID_SIZE, m->vmi->meta.uid);
 	copy_str(op->uuid, UID_SIZE, m->vmi->typed.uuid);
 	if (op->kind == OP_START)
 		fill_start(agent, m, op);
+	if (op->kind == OP_CLAIM)
+		fill_claim(agent, m, op);
 	if (op->kind == OP_PREPARE)
 		volume_works(&m->vmi->typed, op->directory, &op->work, &op->n_work);
 }
@@ -104,6 +121,15 @@ void ops_plan_list(struct agent *agent, struct now now)
 		agent->machines.list[i]->list_facts = agent->machines.list[i]->dom.facts;
 }
 
+uint64_t ops_plan_describe(struct agent *agent, const char *domain)
+{
+	struct op *op = op_new(agent, OP_DESCRIBE);
+
+	op->domain = xstrdup(domain);
+	book(agent, op);
+	return op->id;
+}
+
 /* Deadlines count from here: what could not be saved for a while has waited for us, not for libvirt. */
 static void set_deadline(struct agent *agent, const struct op *op, struct now now)
 {
@@ -115,6 +141,8 @@ static void set_deadline(struct agent *agent, const struct op *op, struct now no
 		agent->list_deadline = deadline;
 		return;
 	}
+	if (op->kind == OP_DESCRIBE)
+		return; /* nobody's but the request's */
 	m = machines_find(&agent->machines, op->ns, op->name);
 	if (m && m->ops[lane].id == op->id)
 		m->ops[lane].deadline = deadline;

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "core/domxml.h"
 #include "core/edit.h"
 #include "daemon/agent_private.h"
 
@@ -34,6 +35,14 @@ static void become_running(struct vmi *vmi, struct now now)
 	vmi->running_at = 0; /* nobody knows since when */
 }
 
+/* An adopted domain has a name of its own until its run ends. */
+static void keep_name(struct machine *m, const char *name)
+{
+	autofree char *ours = domain_name(m->ns, m->name);
+
+	replace_str(&m->vmi->domain, streq(name, ours) ? NULL : name);
+}
+
 /* The run that the domain names becomes m's: made of the VM's template, or the bare VMI itself. */
 static int take_over(struct agent *agent, struct machine *m, const struct domain_info *info,
 	struct now now, struct err *err)
@@ -48,6 +57,7 @@ static int take_over(struct agent *agent, struct machine *m, const struct domain
 	m->vmi->pause = PAUSE_AS_IS; /* a user may have changed that since it began */
 	become_running(m->vmi, now);
 	disks_update(agent, m);
+	keep_name(m, info->name);
 	memset(&m->dom, 0, sizeof(m->dom));
 	return 0;
 }

@@ -22,6 +22,8 @@ typedef void do_op(virConnectPtr conn, const struct op *op, struct op_result *re
 static do_op *const handlers[OP_KIND_MAX] = {
 	[OP_LIST]     = virt_do_list,
 	[OP_READ]     = virt_do_read,
+	[OP_DESCRIBE] = virt_do_describe,
+	[OP_CLAIM]    = virt_do_claim,
 	[OP_START]    = virt_do_start,
 	[OP_SHUTDOWN] = virt_do_shutdown,
 	[OP_SUSPEND]  = virt_do_suspend,

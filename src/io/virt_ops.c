@@ -150,11 +150,11 @@ void virt_do_reset(virConnectPtr conn, const struct op *op, struct op_result *re
 }
 
 /* The test driver has none of the things that these flags mean, and takes no flags. */
-static int undefine_with_all(virDomainPtr dom)
+static int undefine_with_all(virDomainPtr dom, bool keep_nvram)
 {
-	static const unsigned flags = VIR_DOMAIN_UNDEFINE_MANAGED_SAVE |
-		VIR_DOMAIN_UNDEFINE_SNAPSHOTS_METADATA | VIR_DOMAIN_UNDEFINE_CHECKPOINTS_METADATA |
-		VIR_DOMAIN_UNDEFINE_NVRAM;
+	unsigned flags = VIR_DOMAIN_UNDEFINE_MANAGED_SAVE | VIR_DOMAIN_UNDEFINE_SNAPSHOTS_METADATA |
+		VIR_DOMAIN_UNDEFINE_CHECKPOINTS_METADATA |
+		(keep_nvram ? VIR_DOMAIN_UNDEFINE_KEEP_NVRAM : VIR_DOMAIN_UNDEFINE_NVRAM);
 	int rc = virDomainUndefineFlags(dom, flags);
 
 	if (rc < 0 && virt_error_last() == VIR_ERR_INVALID_ARG)
@@ -163,13 +163,13 @@ static int undefine_with_all(virDomainPtr dom)
 }
 
 /* A QEMU that is alive, such as a panicked one, would live on unseen if its definition went. */
-static void undefine(virDomainPtr dom, struct err *err)
+static void undefine(virDomainPtr dom, bool keep_nvram, struct err *err)
 {
 	const char *name = virDomainGetName(dom);
 
 	if (virDomainIsActive(dom) == 1)
 		err_set(err, ERR_CONFLICT, "domain '%s' is still active", name);
-	else if (undefine_with_all(dom) < 0 && virt_error_last() != VIR_ERR_NO_DOMAIN)
+	else if (undefine_with_all(dom, keep_nvram) < 0 && virt_error_last() != VIR_ERR_NO_DOMAIN)
 		virt_error(err, "undefine domain '%s'", name);
 }
 
@@ -180,7 +180,7 @@ void virt_do_undefine(virConnectPtr conn, const struct op *op, struct op_result 
 	if (virt_find(conn, op->uuid, &dom, &result->err) != FOUND_ONE)
 		return;
 	if (!virt_check_owner(dom, op, &result->err))
-		undefine(dom, &result->err);
+		undefine(dom, op->keep_nvram, &result->err);
 	if (result->err.code == ERR_DOMAIN_GONE)
 		result->err = (struct err){ 0 };
 	virDomainFree(dom);

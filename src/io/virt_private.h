@@ -96,6 +96,13 @@ void virt_do_reset(virConnectPtr conn, const struct op *op, struct op_result *re
 void virt_do_destroy(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_undefine(virConnectPtr conn, const struct op *op, struct op_result *result);
 
+/* virt_adopt.c */
+void virt_do_describe(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_claim(virConnectPtr conn, const struct op *op, struct op_result *result);
+/* START of a run whose VM adopted a shut-off domain: true if dom is that one; it has our name then, or err
+ * says why it cannot. */
+bool virt_make_room(virDomainPtr dom, const struct op *op, struct err *err);
+
 /* ERR_CONFLICT in words unless the domain's metadata name op->vmi_uid. */
 int virt_check_owner(virDomainPtr dom, const struct op *op, struct err *err);
 

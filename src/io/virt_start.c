@@ -110,7 +110,7 @@ static bool is_started(virConnectPtr conn, const struct op *op, struct err *err)
 	case FOUND_ONE:
 		break;
 	}
-	if (!virt_check_owner(dom, op, err))
+	if (!virt_make_room(dom, op, err) && !err->code && !virt_check_owner(dom, op, err))
 		active = virDomainIsActive(dom) == 1;
 	virDomainFree(dom);
 	return active;

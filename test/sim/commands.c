@@ -133,6 +133,21 @@ static void request(struct command *c, enum wish wish)
 	client_do(c->w, wish);
 }
 
+/* adopt DOMAIN [name=VM] */
+static void adopt(struct command *c, enum wish wish)
+{
+	struct client_request *client = &c->w->client;
+	const char *name = option(c, "name");
+
+	client->kind = INPUT_ADOPT;
+	client->request.kind = KIND_VM;
+	client->request.ns = "default";
+	client->request.domain = c->words[0];
+	client->request.name = name ? name : c->words[0];
+	client->request.dry_run = option(c, "dry") != NULL;
+	client_do(c->w, wish);
+}
+
 static void create(struct command *c, enum wish wish)
 {
 	bool vm = streq(c->words[0], "vm");
@@ -149,6 +164,8 @@ static void ask(struct command *c, enum wish wish)
 	client_done(&c->w->client);
 	if (streq(c->name, "create"))
 		create(c, wish);
+	else if (streq(c->name, "adopt"))
+		adopt(c, wish);
 	else
 		request(c, wish);
 }
@@ -267,6 +284,7 @@ static const struct {
 	{ "reset",   1, do_request },
 	{ "delete",  2, do_request },
 	{ "create",  2, do_request },
+	{ "adopt",   1, do_request },
 	{ "refused", 2, do_refused },
 	{ "try",     2, do_try },
 	{ "answer",  1, do_answer },

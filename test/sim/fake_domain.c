@@ -53,8 +53,11 @@ struct fake_domain *fake_add(struct world *w, const char *name)
 	return &w->fake.domains[0];
 }
 
+/* An adopted domain's guest is the same under both of its names. */
 struct fake_guest *fake_guest(struct world *w, const char *name)
 {
+	if (starts_with(name, "default_"))
+		name += strlen("default_");
 	for (size_t i = 0; i < w->fake.n_guests; i++) {
 		if (streq(w->fake.guests[i].name, name))
 			return &w->fake.guests[i];
@@ -128,12 +131,73 @@ static void copy_disk(struct fake_domain *dom, const char *xml)
 	copy_str(dom->disk, MIN(sizeof(dom->disk), strcspn(source, "\"") + 1), source);
 }
 
+static char *xml_of(const struct fake_domain *dom)
+{
+	return xasprintf("<domain type='kvm'><name>%s</name><uuid>%s</uuid>"
+			 "<memory unit='MiB'>64</memory><vcpu>1</vcpu>"
+			 "<os><type arch='x86_64' machine='q35'>hvm</type></os>"
+			 "<features>%s</features><devices><disk type='file' device='disk'>"
+			 "<driver name='qemu' type='raw'/><source file='/disks/%s.img'/>"
+			 "<target dev='vda' bus='virtio'/></disk></devices></domain>",
+		dom->name, dom->uuid, dom->acpi ? "<acpi/>" : "", dom->name);
+}
+
+static void do_describe(struct world *w, const struct op *op, struct op_result *result)
+{
+	const struct fake_domain *dom = fake_find(w, op->domain);
+
+	if (!dom) {
+		err_set(&result->err, ERR_NOT_FOUND, "libvirt has no domain '%s'", op->domain);
+		return;
+	}
+	add_info(w, result, dom);
+	result->detail = xcalloc(1, sizeof(*result->detail));
+	result->detail->config_xml = xml_of(dom);
+	result->detail->live_xml = dom->active ? xml_of(dom) : NULL;
+	result->detail->persistent = true;
+	result->detail->autostart = dom->autostart;
+}
+
+static void do_claim(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+	char owner[UID_SIZE];
+
+	if (!domain_metadata_parse(op->xml, owner, NULL) || !streq(owner, op->vmi_uid))
+		world_fail(w, "the metadata for '%s' do not say whose it is", op->domain);
+	if (!dom) {
+		err_set(&result->err, ERR_DOMAIN_GONE, "domain '%s' is gone", op->domain);
+	} else if (dom->owner[0] && !is_ours(dom, op, &result->err)) {
+		return;
+	} else {
+		dom->foreign = dom->autostart = false;
+		copy_str(dom->owner, UID_SIZE, op->vmi_uid);
+	}
+}
+
+/* As virt_make_room() does: the shut-off domain that the VM adopted gets our name. */
+static void make_room(struct fake_domain *dom, const struct op *op, struct err *err)
+{
+	if (!dom || !op->replaces || dom->owner[0] ||
+		(!streq(dom->name, op->replaces) && !streq(dom->name, op->domain)))
+		return;
+	if (dom->active) {
+		err_set(err, ERR_CONFLICT, "domain '%s' runs already, and not by vmagent",
+			dom->name);
+		return;
+	}
+	copy_str(dom->name, sizeof(dom->name), op->domain);
+	copy_str(dom->owner, UID_SIZE, op->vmi_uid);
+	dom->foreign = false;
+}
+
 static void do_start(struct world *w, const struct op *op, struct op_result *result)
 {
 	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
 	char owner[UID_SIZE];
 
-	if (dom && !is_ours(dom, op, &result->err))
+	make_room(dom, op, &result->err);
+	if (result->err.code || (dom && !is_ours(dom, op, &result->err)))
 		return;
 	if (!dom && fake_find(w, op->domain)) {
 		err_set(&result->err, ERR_CONFLICT,
@@ -277,6 +341,8 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_LIST]     = do_list,
 	[OP_READ]     = do_read,
 	[OP_PREPARE]  = do_prepare,
+	[OP_DESCRIBE] = do_describe,
+	[OP_CLAIM]    = do_claim,
 	[OP_START]    = do_start,
 	[OP_SHUTDOWN] = do_shutdown,
 	[OP_SUSPEND]  = do_suspend,

@@ -83,6 +83,7 @@ struct fake_domain {
 	enum domain_state state;
 	enum domain_reason reason;
 	bool active;
+	bool autostart;
 	bool acpi, panic_device;
 	bool going;    /* it is shutting down */
 	char disk[64]; /* the first file of the host that it writes to; "": none */

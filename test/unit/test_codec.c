@@ -39,6 +39,7 @@ static struct vm *vm_full(void)
 	vm->crash =
 		(struct crash_loop){ 5, "crashed-uid", 7000, 8000, 120, xstrdup("it fell over") };
 	vm->ran_once = true;
+	vm->adopts = xstrdup("db");
 	vm->manifest_file = xstrdup("web.yaml");
 	vm->manifest_error = xstrdup("web.yaml:1:2: no");
 	return vm;
@@ -79,6 +80,8 @@ static struct vmi *vmi_full(void)
 	vmi->signal_last = 11;
 	vmi->rebooted = true;
 	vmi->prepared = true;
+	vmi->claim = true;
+	vmi->domain = xstrdup("db");
 	vmi->vm_generation = 3;
 	vmi->cleaned = true;
 	vmi->console = xstrdup("/run/console");

@@ -126,6 +126,7 @@ static const struct resource resources[] = {
 	{ "subresources.kubevirt.io", "virtualmachineinstances/reset", "", "", "", "\"update\"" },
 	{ "subresources.kubevirt.io", "virtualmachineinstances/console", "", "", "", "\"get\"" },
 	{ "vmagent.io", "domains", "domain", "Domain", "", "\"get\",\"list\"" },
+	{ "vmagent.io", "domains/adopt", "", "DomainAdoption", "", "\"create\"" },
 };
 /* clang-format on */
 

@@ -46,6 +46,7 @@ static const struct route {
 
 	{ "GET",    VMAGENT "/domains",					domain_get },
 	{ "GET",    VMAGENT "/domains/{name}",				domain_get },
+	{ "POST",   VMAGENT "/domains/{name}/adopt",			domain_adopt },
 
 	{ "GET",    "/api/v1/{core}",					object_list },
 	{ "GET",    "/api/v1/{cluster}/{name}",				object_get },

@@ -57,6 +57,7 @@ void console_open(const struct call *call);
 
 /* domains.c */
 void domain_get(const struct call *call);
+void domain_adopt(const struct call *call);
 
 /* Attached to a request that goes on; fill, upgraded and gone are http_handler's. */
 struct session {

@@ -10,6 +10,7 @@ struct pending {
 	uint64_t id;     /* of the HTTP request */
 	unsigned status; /* on success */
 	bool empty;      /* … without a body, as KubeVirt's verbs answer */
+	bool as_is;      /* … in the version that it has: the path names none */
 	struct route_path path;
 	struct pending *next;
 	struct pending **self;
@@ -36,6 +37,8 @@ static void send_answer(const struct pending *p, const struct answer *answer)
 		reply_status(p->api, p->id, &status, answer->note);
 	} else if (p->empty) {
 		reply_json(p->api, p->id, p->status, NULL, answer->note);
+	} else if (answer->object && p->as_is) {
+		reply_json(p->api, p->id, p->status, xstrdup(answer->object), answer->note);
 	} else if (answer->object) {
 		object_text(&text, answer->object, p->path.kind, p->path.version);
 		reply_json(p->api, p->id, p->status, text.data, answer->note);
@@ -102,6 +105,7 @@ void request_submit(const struct call *call, enum input_kind kind, struct reques
 
 	request->reply = pending_new(call, status);
 	api->pending->empty = kind == INPUT_VERB || kind == INPUT_VMI_VERB;
+	api->pending->as_is = kind == INPUT_ADOPT;
 	input.request = *request;
 	agent_input(api->options.agent, &input, api->options.clock());
 }
