@@ -69,6 +69,7 @@ _vmactl() {
 				*) [[ -n $type ]] && words=$(_vmactl_names "$type" '') || words='vm vmi events domains all' ;;
 				esac
 				;;
+			adopt) words=$(_vmactl_names domains '') ;;
 			start | stop | restart) words=$(_vmactl_names vm '') ;;
 			console | pause | unpause | soft-reboot | reset) words=$(_vmactl_names vmi '') ;;
 			help) words=$(_vmactl_words Commands:) ;;

@@ -19,6 +19,10 @@ complete -c vmactl -f
 complete -c vmactl -n __fish_use_subcommand -a '(__vmactl_commands)'
 complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi events domains'
 complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -n (__vmactl_type)' -a '(__vmactl_names (__vmactl_type))'
+complete -c vmactl -n '__fish_seen_subcommand_from adopt' -a '(__vmactl_names domains)'
+complete -c vmactl -n '__fish_seen_subcommand_from adopt' -l name -x -d 'what the VM is to be called'
+complete -c vmactl -n '__fish_seen_subcommand_from adopt' -s y -l yes -d 'do not ask'
+complete -c vmactl -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'only show it'
 complete -c vmactl -n '__fish_seen_subcommand_from start stop restart' -a '(__vmactl_names vm)'
 complete -c vmactl -n '__fish_seen_subcommand_from console pause unpause soft-reboot reset' -a '(__vmactl_names vmi)'
 complete -c vmactl -n '__fish_seen_subcommand_from validate' -F
