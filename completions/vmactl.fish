@@ -39,5 +39,7 @@ complete -c vmactl -n '__fish_seen_subcommand_from stop restart delete' -l force
 complete -c vmactl -n '__fish_seen_subcommand_from stop restart delete' -l grace-period -x -a '0 infinity' -d seconds
 complete -c vmactl -n '__fish_seen_subcommand_from delete' -l now -d 'the same as --grace-period=1'
 complete -c vmactl -n '__fish_seen_subcommand_from delete' -l cascade -x -a 'background foreground orphan' -d 'what becomes of the VMI'
-complete -c vmactl -n '__fish_seen_subcommand_from wait delete' -l timeout -x -d 'how long to wait'
+complete -c vmactl -n '__fish_seen_subcommand_from wait delete host-shutdown' -l timeout -x -d 'how long to wait'
+complete -c vmactl -n '__fish_seen_subcommand_from host-shutdown' -l cancel -d 'the host does not go down after all'
+complete -c vmactl -n '__fish_seen_subcommand_from host-shutdown' -l if-system-stops -d 'only if systemd is stopping the system'
 complete -c vmactl -n '__fish_seen_subcommand_from wait' -l for -x -a 'condition= jsonpath= create delete' -d 'what to wait for'

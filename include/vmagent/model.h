@@ -191,7 +191,8 @@ ENUM_DECLARE(act, ACT, ACTS)
 	X(FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1") /* events are about it */ \
 	X(POD, "Pod", "pods", "v1")                               /* made of VMIs */        \
 	X(NODE, "Node", "nodes", "v1")                            /* this host */           \
-	X(KUBEVIRT, "KubeVirt", "kubevirts", "kubevirt.io/v1")    /* this agent */
+	X(KUBEVIRT, "KubeVirt", "kubevirts", "kubevirt.io/v1")    /* this agent */          \
+	X(HOST_SHUTDOWN, "HostShutdown", "hostshutdown", "vmagent.io/v1") /* there is but one */
 
 enum object_kind {
 #define X(c, kind, plural, group) KIND_##c,
@@ -268,6 +269,7 @@ struct vm {
 	unsigned n_requests;
 	struct start_failure failure;
 	struct crash_loop crash;
+	bool restore; /* its run went down with the host, and another is to follow whatever the strategy */
 	bool ran_once; /* strategy Once has had its run (§14 no. 8) */
 	char *adopts; /* owned or NULL: the shut-off domain whose definition the first start replaces */
 	char *manifest_file;  /* owned or NULL: the file that declares it */
@@ -311,8 +313,10 @@ struct vmi {
 	unsigned tries;  /* failed tries of that */
 	bool hopeless;   /* an error that no retry can cure: a missing image, XML that is refused */
 	enum pause pause; /* durable: a user's pause outlives agent and libvirt (§14 no. 11) */
-	bool queued;      /* it waits for a start slot, shown as a condition */
-	bool paused;      /* as last seen, for whoever asks while libvirt cannot be asked */
+	bool host_shutdown; /* the host goes down and took it along: it is to end, without being deleted */
+	msec kill_at; /* boot time by which it must have ended for that; 0: by its grace alone */
+	bool queued;  /* it waits for a start slot, shown as a condition */
+	bool paused;  /* as last seen, for whoever asks while libvirt cannot be asked */
 	enum domain_reason paused_by;
 	bool agent; /* the guest agent is connected, as last seen */
 	struct io_retry io;

@@ -44,6 +44,9 @@
 	X(DRY_RUN, 0, "dry-run", CHOICE, dry_run, "HOW", "server (which it is without a value): check it all, change nothing") \
 	X(NAME, 0, "name", TEXT, name, "NAME", "what the VM is to be called")                        \
 	X(YES, 'y', "yes", FLAG, yes, NULL, "do not ask")                                            \
+	X(CANCEL, 0, "cancel", FLAG, cancel, NULL, "the host does not go down after all")            \
+	X(IF_SYSTEM_STOPS, 0, "if-system-stops", FLAG, if_system_stops, NULL,                        \
+		"do nothing unless systemd says that the system is stopping")                        \
 	X(FOR, 0, "for", TEXT, for_what, "WHAT", "what to wait for, or whose events")                \
 	X(CLIENT, 0, "client", FLAG, client, NULL, "only vmactl's own version")                      \
 	X(PORT, 0, "port", NUMBER, port, "N", "the port to listen on; 0: any (default: 8001)")       \

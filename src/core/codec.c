@@ -59,6 +59,7 @@ static const struct field vm_fields[] = {
 	F(TEXT,     vm, "crashCause",    crash.cause),
 	F(BOOL,     vm, "ranOnce",       ran_once),
 	F(TEXT,     vm, "adopts",        adopts),
+	F(BOOL,     vm, "restore",       restore),
 	F(TEXT,     vm, "manifestFile",  manifest_file),
 	F(TEXT,     vm, "manifestError", manifest_error),
 };
@@ -96,6 +97,8 @@ static const struct field vmi_fields[] = {
 	F(BOOL,     vmi, "ioFailed",      io.failed),
 	F(ENUM,     vmi, "act",           act),
 	F(BOOL,     vmi, "queued",        queued),
+	F(BOOL,     vmi, "hostShutdown",  host_shutdown),
+	F(DEADLINE, vmi, "killAt",        kill_at),
 	F(DEADLINE, vmi, "signalFirst",   signal_first),
 	F(DEADLINE, vmi, "signalLast",    signal_last),
 	F(BOOL,     vmi, "rebooted",      rebooted),

@@ -7,6 +7,7 @@
 #include "core/crashloop.h"
 
 #include "core/backoff.h"
+#include "core/machine.h"
 #include "core/phase.h"
 #include "core/strategy.h"
 
@@ -17,7 +18,7 @@ static msec window_of(const struct tuning *tuning)
 
 static bool was_asked_for(const struct vm *vm, const struct vmi *vmi)
 {
-	return vmi->meta.deleted || stop_is_requested(vm, vmi) || vmi->rebooted;
+	return vmi_is_stopping(vmi) || stop_is_requested(vm, vmi) || vmi->rebooted;
 }
 
 static bool is_followed(const struct vm *vm, const struct vmi *vmi)
@@ -72,7 +73,7 @@ msec crash_loop_over_at(const struct vm *vm, const struct vmi *vmi, const struct
 	limit = vmi->running_at ? vmi->running_at + window_of(tuning) : NEVER;
 	if (phase_is_final(vmi->phase))
 		return vmi->ended_at >= limit ? AT_ONCE : NEVER;
-	return vmi->meta.deleted ? AT_ONCE : limit;
+	return vmi_is_stopping(vmi) ? AT_ONCE : limit;
 }
 
 void crash_loop_clear(struct crash_loop *loop)

@@ -84,6 +84,7 @@ static rule_fn *const rules[] = {
 	rule_strategy,
 	rule_pop_request,
 	rule_record_strategy,
+	rule_host_stop,
 	rule_stop,
 	rule_read,
 	rule_schedule,
@@ -116,10 +117,12 @@ struct plan machine_decide(const struct machine *m, const struct host_facts *hos
 		m->dom.agreed >= READS_TO_AGREE && !m->dom.look_again && !m->dom.reading;
 	wake_for_deadlines(m, &plan);
 	plan.wants_slot = wants_slot(&v, &plan);
+	plan.may_live = may_live(&v);
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		if (rules[i](&v, &plan))
 			break;
 	}
+	plan.restore = is_to_be_restored(&v, &plan);
 	plan.is_coming = is_coming(&v, &plan);
 	return plan;
 }

@@ -46,7 +46,8 @@
 	X(SIGNAL, "signal", SHUTDOWN)                                       \
 	X(KILL, "kill", DESTROY)                                            \
 	X(UNDEFINE, "undefine", UNDEFINE)                                   \
-	X(CLEAN, "clean", CLEAN)
+	X(CLEAN, "clean", CLEAN)                                            \
+	X(HOST_STOP, "host-stop", NONE)
 
 enum step {
 #define X(c, name, op) STEP_##c,
@@ -63,8 +64,10 @@ struct plan {
 	enum domain_reason cause;         /* SET_PHASE: why a run ended */
 	const char *reason;               /* SET_PHASE: status.reason, or NULL; a constant */
 	const struct disk_in_use *in_use; /* DISK_IN_USE; borrowed */
+	bool restore; /* SET_PHASE: the run went down with the host and is to be followed by another */
 	msec wake_at;    /* boot time at which to decide again; NEVER: only on news */
 	bool wants_slot; /* it is to start, and neither hangs nor waits for another try */
+	bool may_live;   /* it runs, or may: a host that goes down has to stop it */
 	bool is_coming;  /* it is on its way to a run: higher orders wait for it after a boot */
 };
 
@@ -78,8 +81,9 @@ struct host_facts {
 	const struct tuning *tuning;      /* borrowed */
 	bool connected;                   /* to libvirt */
 	const struct disk_in_use *in_use; /* keeps this run from being prepared; borrowed, or NULL */
-	bool hold;    /* no run is begun: which ones are running already is not known yet */
-	bool settled; /* … long enough that one read of a new run's domain is enough */
+	bool hold; /* no run is begun: the host goes down, or which ones run already is not known */
+	bool going_down; /* the host does: what has ended stays as it is until the next boot */
+	bool settled;    /* … long enough that one read of a new run's domain is enough */
 };
 
 #define START_TIMEOUT_S 240 /* in Scheduled, then Failed (§2.3 [P]) */

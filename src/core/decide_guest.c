@@ -9,7 +9,7 @@
 
 static bool is_at_hand(const struct view *v)
 {
-	return vmi_is_live(v) && v->vmi->phase == PHASE_RUNNING && !v->vmi->meta.deleted &&
+	return vmi_is_live(v) && v->vmi->phase == PHASE_RUNNING && !vmi_is_stopping(v->vmi) &&
 		v->settled && lane_is_free(v, LANE_GUEST);
 }
 

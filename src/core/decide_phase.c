@@ -8,6 +8,8 @@
 
 static const char *end_reason_text(const struct view *v, enum phase next, enum domain_reason cause)
 {
+	if (phase_is_final(next) && vmi_ends_with_host(v->vmi))
+		return "HostShutdown";
 	if (next != PHASE_FAILED || cause != REASON_UNKNOWN)
 		return NULL;
 	if (v->vmi->rebooted)
@@ -43,9 +45,10 @@ bool rule_never_ran(const struct view *v, struct plan *plan)
 		return false;
 	if (v->vmi->claim && !v->vmi->hopeless)
 		return false; /* it did */
-	if (v->vmi->meta.deleted && lane_is_free(v, LANE_MAIN) &&
+	if (vmi_is_stopping(v->vmi) && lane_is_free(v, LANE_MAIN) &&
 		(!v->vmi->prepared || (v->settled && !domain_is_alive(v->state))))
-		return plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "DeletedBeforeRunning");
+		return plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN,
+			vmi_ends_with_host(v->vmi) ? "HostShutdown" : "DeletedBeforeRunning");
 	if (v->vmi->hopeless && lane_is_free(v, LANE_MAIN))
 		return plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "StartFailed");
 	if (v->vmi->phase != PHASE_SCHEDULED || !v->vmi->scheduled_at)

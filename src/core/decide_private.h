@@ -48,6 +48,7 @@ bool rule_pop_request(const struct view *v, struct plan *plan);
 bool rule_record_strategy(const struct view *v, struct plan *plan);
 
 /* decide_run.c */
+bool rule_host_stop(const struct view *v, struct plan *plan);
 bool rule_stop(const struct view *v, struct plan *plan);
 bool rule_read(const struct view *v, struct plan *plan);
 bool rule_schedule(const struct view *v, struct plan *plan);
@@ -55,6 +56,9 @@ bool rule_claim(const struct view *v, struct plan *plan);
 bool rule_start(const struct view *v, struct plan *plan);
 /* From Pending until it runs; not while it hangs or waits for another try, so that others go on. */
 bool wants_slot(const struct view *v, struct plan *plan);
+bool may_live(const struct view *v);
+/* The run ends with the host, nobody had asked it to, and hostBoot.policy wants it back. */
+bool is_to_be_restored(const struct view *v, const struct plan *plan);
 bool is_coming(const struct view *v, const struct plan *plan);
 bool rule_clean(const struct view *v, struct plan *plan);
 

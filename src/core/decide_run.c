@@ -17,10 +17,26 @@ static bool may_kill(const struct view *v, struct plan *plan)
 	return !v->vmi->end.killed || v->host->now.boot >= again || wake_at(plan, again);
 }
 
+/* What has not begun stays as it is, and begins after the next boot. */
+bool may_live(const struct view *v)
+{
+	if (!vmi_is_live(v) || !v->vmi->prepared || vmi_is_unclaimed(v))
+		return false;
+	if (v->vmi->phase == PHASE_RUNNING || v->m->ops[LANE_MAIN].kind == OP_START)
+		return true;
+	return v->vmi->phase == PHASE_SCHEDULED && (!v->settled || domain_is_alive(v->state));
+}
+
+bool rule_host_stop(const struct view *v, struct plan *plan)
+{
+	return v->m->stop_by && may_live(v) && !v->vmi->host_shutdown &&
+		plan_step(plan, STEP_HOST_STOP);
+}
+
 /* The kill needs no fresh read: it is owner-checked where it lands, and a hung read must not eat it. */
 bool rule_stop(const struct view *v, struct plan *plan)
 {
-	if (!vmi_is_live(v) || !v->vmi->meta.deleted || !v->host->connected)
+	if (!vmi_is_live(v) || !vmi_is_stopping(v->vmi) || !v->host->connected)
 		return false;
 	if (!v->vmi->prepared || vmi_is_unclaimed(v))
 		return false; /* it never got as far as a domain of ours */
@@ -42,6 +58,7 @@ bool rule_stop(const struct view *v, struct plan *plan)
 		.state = v->state,
 		.first = v->vmi->signal_first,
 		.last = v->vmi->signal_last,
+		.kill_at = v->vmi->kill_at,
 		.now = v->host->now.boot,
 	};
 	msec again = NEVER;
@@ -82,7 +99,7 @@ static bool hangs(const struct view *v)
 bool wants_slot(const struct view *v, struct plan *plan)
 {
 	return vmi_is_live(v) && !v->vmi->claim && v->vmi->phase != PHASE_RUNNING &&
-		!v->vmi->meta.deleted && !v->host->hold && !hangs(v) && may_retry(v, plan);
+		!vmi_is_stopping(v->vmi) && !v->host->hold && !hangs(v) && may_retry(v, plan);
 }
 
 bool is_coming(const struct view *v, const struct plan *plan)

@@ -24,6 +24,7 @@ static enum intent intent_of(const struct view *v)
 		.stage = vmi_stage_of(v->vmi),
 		.backoff_left = v->host->now.boot < held_back_until(v->vm),
 		.ran_once = v->vm->ran_once,
+		.restore = v->vm->restore,
 	};
 
 	if (v->vm->n_requests)
@@ -45,10 +46,24 @@ bool rule_adopt(const struct view *v, struct plan *plan)
 		plan_step(plan, STEP_ADOPT_VMI);
 }
 
+bool is_to_be_restored(const struct view *v, const struct plan *plan)
+{
+	const struct vm *vm = v->vm;
+
+	if (plan->step != STEP_SET_PHASE || !phase_is_final(plan->phase) || !vm_is_managed(v))
+		return false;
+	if (v->host->tuning->boot_policy != BOOT_RESTORE_RUNNING || v->vmi->meta.deleted)
+		return false;
+	if (!strategy_restores(vm->strategy) ||
+		(vm->n_requests && vm->requests[0].action == REQUEST_STOP))
+		return false;
+	return streq(plan->reason, "HostShutdown") || streq(plan->reason, "HostRebooted");
+}
+
 /* A final run is counted before the strategy makes it go; one that was to end anyway never is. */
 bool rule_count_failure(const struct view *v, struct plan *plan)
 {
-	return vm_is_managed(v) && v->vmi && !v->vmi->meta.deleted &&
+	return vm_is_managed(v) && v->vmi && !vmi_is_stopping(v->vmi) &&
 		!start_failure_is_over(v->vm, v->vmi) && start_failure_counts(v->vm, v->vmi) &&
 		plan_step(plan, STEP_COUNT_FAILURE);
 }
@@ -80,7 +95,7 @@ bool rule_clear_crash(const struct view *v, struct plan *plan)
 
 bool rule_strategy(const struct view *v, struct plan *plan)
 {
-	if (!vm_is_managed(v))
+	if (!vm_is_managed(v) || (v->host->going_down && !vmi_is_live(v)))
 		return false;
 	switch (intent_of(v)) {
 	case INTENT_CREATE:

@@ -14,19 +14,20 @@
 #include "core/verbs.h"
 
 /* X(constant, name) */
-#define INPUTS(X)                                                            \
-	X(NONE, "none")                                                      \
-	X(CREATE, "create")         /* a request: an object to create */     \
-	X(REPLACE, "replace")       /* a request: an object's new content */ \
-	X(PATCH, "patch")           /* a request: changes to an object */    \
-	X(DELETE, "delete")         /* a request */                          \
-	X(VERB, "verb")             /* a request: start, stop, restart */    \
-	X(VMI_VERB, "vmi-verb")     /* a request: pause, unpause, ... */     \
-	X(ADOPT, "adopt")           /* a request: a VM for a domain */       \
-	X(FOLDER, "folder")         /* what the manifest folder holds now */ \
-	X(CONNECTION, "connection") /* to the hypervisor: up or down */      \
-	X(EVENT, "event")           /* of a domain */                        \
-	X(RESULT, "result")         /* of an operation */
+#define INPUTS(X)                                                                               \
+	X(NONE, "none")                                                                         \
+	X(CREATE, "create")               /* a request: an object to create */                  \
+	X(REPLACE, "replace")             /* a request: an object's new content */              \
+	X(PATCH, "patch")                 /* a request: changes to an object */                 \
+	X(DELETE, "delete")               /* a request */                                       \
+	X(VERB, "verb")                   /* a request: start, stop, restart */                 \
+	X(VMI_VERB, "vmi-verb")           /* a request: pause, unpause, ... */                  \
+	X(ADOPT, "adopt")                 /* a request: a VM for a domain */                    \
+	X(HOST_SHUTDOWN, "host-shutdown") /* a request: the host goes down, or not after all */ \
+	X(FOLDER, "folder")               /* what the manifest folder holds now */              \
+	X(CONNECTION, "connection")       /* to the hypervisor: up or down */                   \
+	X(EVENT, "event")                 /* of a domain */                                     \
+	X(RESULT, "result")               /* of an operation */
 
 enum input_kind {
 #define X(c, t) INPUT_##c,
@@ -85,6 +86,8 @@ struct request {
 	enum vmi_verb vmi_verb; /* VMI_VERB */
 	const char *domain; /* ADOPT: its name or UUID; name may be "": the VM's is the domain's */
 	const char *digest; /* ADOPT: of the review that was shown, or NULL */
+	bool call_off;      /* HOST_SHUTDOWN */
+	unsigned timeout_s; /* … 0: as configured */
 };
 
 struct folder_doc_file {     /* one file of the manifest folder */

@@ -111,6 +111,16 @@ bool vmi_is_orphan(const struct vmi *vmi)
 	return vmi && !vmi->owner[0] && !vmi->meta.deleted;
 }
 
+bool vmi_is_stopping(const struct vmi *vmi)
+{
+	return vmi->meta.deleted || vmi->host_shutdown;
+}
+
+bool vmi_ends_with_host(const struct vmi *vmi)
+{
+	return vmi->host_shutdown && !vmi->meta.deleted;
+}
+
 void vmi_begin(struct machine *m)
 {
 	m->vmi->pause = m->vmi->typed.start_paused ? PAUSE_HELD : PAUSE_AS_IS;
@@ -149,4 +159,6 @@ void vm_set_strategy(struct vm *vm, enum run_strategy strategy)
 	vm->strategy = strategy;
 	if (strategy != STRATEGY_ONCE)
 		vm->ran_once = false;
+	if (strategy == STRATEGY_HALTED)
+		vm->restore = false;
 }

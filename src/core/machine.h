@@ -42,7 +42,10 @@ struct machine {
 	size_t wake_slot; /* its place in the heap of wake-ups, plus one; 0: not in it */
 	enum slot slot;   /* the agent's to give */
 	bool in_round; /* higher orders wait for it, and it for lower ones: the host was booted */
-	struct start_order start; /* while it waits, or is in the round */
+	bool in_shutdown; /* it runs, or may, while the host goes down */
+	msec stop_by;     /* boot time by which the host wants it to have ended; 0: it may run on */
+	unsigned n_lists; /* by order in which it is: slots, boot round, shutdown */
+	struct start_order start; /* by which they are sorted */
 	char uuids[2][UID_SIZE];  /* of its run and of its VM, as they stand in the index */
 };
 
@@ -69,6 +72,12 @@ enum domain_state machine_domain_state(const struct machine *m);
 /* A run that belongs to nobody and is not to go, so that a VM of its name adopts it; vmi may be NULL. */
 bool vmi_is_orphan(const struct vmi *vmi);
 
+/* A run that is to end takes no more orders: it was deleted, or goes down with the host. */
+bool vmi_is_stopping(const struct vmi *vmi);
+
+/* … and nobody but the host asked for it. */
+bool vmi_ends_with_host(const struct vmi *vmi);
+
 /* A run that was created just now was never started, so that nothing needs to be read about it; it
  * begins as its startStrategy says. Not for a run that was found. */
 void vmi_begin(struct machine *m);
@@ -76,8 +85,8 @@ void vmi_begin(struct machine *m);
 /* The one setter of a phase: asserts the table of allowed transitions, stamps the time. */
 void vmi_set_phase(struct vmi *vmi, enum phase phase, struct now now);
 
-/* The one setter of a strategy: also forgets that Once had its run when it is left, and what RerunOnFailure
- * queued when the new one starts nothing by itself. */
+/* The one setter of a strategy: also forgets that Once had its run when it is left, what RerunOnFailure
+ * queued when the new one starts nothing by itself, and what a boot was to restore when it is Halted. */
 void vm_set_strategy(struct vm *vm, enum run_strategy strategy);
 
 #endif

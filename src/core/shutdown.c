@@ -43,7 +43,8 @@ static enum shutdown_step wait_for_guest(const struct shutdown_facts *f, enum he
 	msec *ret_wake)
 {
 	bool started = f->first != 0;
-	msec kill_at = kill_time(f, started ? f->first : f->now);
+	msec grace_end = kill_time(f, started ? f->first : f->now);
+	msec kill_at = f->kill_at ? MIN(f->kill_at, grace_end) : grace_end;
 	msec signal_at = started ? f->last + SECONDS(RESIGNAL_S) : f->now;
 
 	*ret_wake = NEVER;

@@ -19,6 +19,7 @@ struct shutdown_facts {
 	msec first;              /* boot time of the first signal; 0: none yet */
 	msec last;               /* of the last one */
 	msec now;                /* boot */
+	msec kill_at; /* boot time of the kill, if the grace is longer; 0: the grace alone */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "core/codec.h"
 #include "core/crashloop.h"
 #include "core/ioretry.h"
+#include "core/machine.h"
 #include "core/migratable.h"
 #include "core/phase.h"
 #include "core/strategy.h"
@@ -26,7 +27,7 @@ static bool terminating(const struct status_facts *f)
 static bool stopping(const struct status_facts *f)
 {
 	return f->vmi && !phase_is_final(f->vmi->phase) &&
-		(f->vmi->meta.deleted || f->delete_pending);
+		(vmi_is_stopping(f->vmi) || f->delete_pending);
 }
 
 static bool migrating(const struct status_facts *f)
@@ -247,7 +248,7 @@ static void add_ready(struct conditions *c, const struct vmi *vmi, const struct 
 		add(c, "Ready", false, "GuestNotRunning",
 			xasprintf("the guest is not running, the phase is '%s'",
 				phase_name(vmi->phase)));
-	else if (vmi->meta.deleted)
+	else if (vmi_is_stopping(vmi))
 		add(c, "Ready", false, "PodTerminating", xstrdup("the guest is being stopped"));
 	else if (vmi_is_paused(vmi, dom))
 		add(c, "Ready", false, "ReadinessGatesNotReady", xstrdup("the guest is paused"));

@@ -98,6 +98,7 @@ static step_fn *const steps[STEP_MAX] = {
 	[STEP_KILL]            = step_kill,
 	[STEP_UNDEFINE]        = step_op_line,
 	[STEP_CLEAN]           = step_op_line,
+	[STEP_HOST_STOP]       = step_host_stop,
 };
 /* clang-format on */
 

@@ -19,6 +19,7 @@ typedef void step_fn(struct step_call *c);
 
 /* steps_run.c */
 void step_set_phase(struct step_call *c);
+void step_host_stop(struct step_call *c);
 void step_signal(struct step_call *c);
 void step_kill(struct step_call *c);
 void step_op_line(struct step_call *c);

@@ -23,6 +23,11 @@ static const char *phase_event(enum phase phase)
 	return reasons[phase];
 }
 
+static bool host_waited_long_enough(const struct vmi *vmi)
+{
+	return vmi->kill_at && vmi->signal_last >= vmi->kill_at; /* which was the kill */
+}
+
 /* Why a run ended, in words for people; the table of semantics §2.2 read backwards. */
 static const char *cause_text(const struct vmi *vmi, enum domain_reason cause)
 {
@@ -40,6 +45,8 @@ static const char *cause_text(const struct vmi *vmi, enum domain_reason cause)
 
 	if (vmi->end.panicked)
 		return texts[REASON_PANICKED];
+	if (cause == REASON_DESTROYED && vmi->end.killed && host_waited_long_enough(vmi))
+		return "killed when the host could wait no longer";
 	if (cause == REASON_DESTROYED && vmi->end.killed)
 		return vmi->signal_first ? "killed when its grace period was over"
 					 : "killed at once";
@@ -58,6 +65,10 @@ static const char *phase_why(const struct vmi *vmi, const struct plan *plan)
 		return "it could not be started in time";
 	if (streq(plan->reason, "HostRebooted"))
 		return "the host was restarted";
+	if (streq(plan->reason, "HostShutdown") && !vmi->phase_wall[PHASE_RUNNING])
+		return "it had not started";
+	if (streq(plan->reason, "HostShutdown") && plan->cause == REASON_UNKNOWN && vmi->rebooted)
+		return "the host was restarted before it was seen to end";
 	return cause_text(vmi, plan->cause);
 }
 
@@ -74,6 +85,13 @@ static void enter_phase(struct vmi *vmi, const struct plan *plan, const char *wh
 	vmi->retry_at = 0;
 }
 
+static enum actor_kind ends_by(const struct vmi *vmi)
+{
+	if (phase_is_final(vmi->phase) && vmi_ends_with_host(vmi))
+		return ACTOR_HOST;
+	return vmi->phase == PHASE_SUCCEEDED && !vmi->end.killed ? ACTOR_GUEST : ACTOR_AGENT;
+}
+
 void step_set_phase(struct step_call *c)
 {
 	struct vmi *vmi = c->m->vmi;
@@ -85,11 +103,30 @@ void step_set_phase(struct step_call *c)
 		replace_str(&c->m->vm->adopts, NULL); /* the definition is ours by now */
 	c->m->vmi_changed = true;
 	c->m->vm_changed = c->m->vm != NULL; /* its status shows the VMI's */
+	if (c->plan->restore)
+		c->m->vm->restore = true;
 	c->ret->warning = vmi->phase == PHASE_FAILED;
-	c->ret->actor.kind = vmi->phase == PHASE_SUCCEEDED && !vmi->end.killed ? ACTOR_GUEST
-									       : ACTOR_AGENT;
-	happen(c->ret, KIND_VMI, phase_event(vmi->phase), "phase %s -> %s%s%s", phase_name(before),
-		phase_name(vmi->phase), why ? ": " : "", why ? why : "");
+	c->ret->actor.kind = ends_by(vmi);
+	happen(c->ret, KIND_VMI, phase_event(vmi->phase), "phase %s -> %s%s%s%s",
+		phase_name(before), phase_name(vmi->phase), why ? ": " : "", why ? why : "",
+		why && vmi_ends_with_host(vmi) ? "; the host goes down" : "");
+}
+
+/* The mark is durable: what the host began goes on after a restart of the agent. */
+void step_host_stop(struct step_call *c)
+{
+	struct vmi *vmi = c->m->vmi;
+	msec left = MAX(c->m->stop_by - c->env->now.boot, 0);
+
+	vmi->host_shutdown = true;
+	vmi->kill_at = c->m->stop_by;
+	vmi->retry_at = 0; /* a stop does not wait for the back-off of a start */
+	vmi->tries = 0;
+	c->m->vmi_changed = true;
+	c->m->vm_changed = c->m->vm != NULL;
+	c->ret->actor.kind = ACTOR_HOST;
+	happen(c->ret, KIND_VMI, "HostShutdown",
+		"the host goes down: stopping the guest within %lld s", (long long)(left / 1000));
 }
 
 void step_signal(struct step_call *c)
@@ -105,6 +142,13 @@ void step_signal(struct step_call *c)
 		"signalled the guest to shut down%s", first ? "" : " again");
 }
 
+static const char *kill_why(const struct vmi *vmi, struct now now)
+{
+	if (vmi->kill_at && now.boot >= vmi->kill_at)
+		return ": the host can wait no longer";
+	return vmi->signal_first ? ": its grace period is over" : "";
+}
+
 void step_kill(struct step_call *c)
 {
 	struct vmi *vmi = c->m->vmi;
@@ -116,8 +160,7 @@ void step_kill(struct step_call *c)
 	}
 	c->ret->warning = vmi->typed.grace != 0;
 	happen(c->ret, KIND_VMI, vmi->end.killed ? NULL : "Deleted", "killing the guest%s%s",
-		vmi->end.killed ? " again" : "",
-		vmi->signal_first ? ": its grace period is over" : "");
+		vmi->end.killed ? " again" : "", kill_why(vmi, c->env->now));
 	vmi->end.killed = true;
 	vmi->signal_last = c->env->now.boot;
 }

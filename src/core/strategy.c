@@ -111,10 +111,25 @@ static decision *const table[STRATEGY_MAX][STAGE_MAX] = {
 /* clang-format on */
 _Static_assert(STAGE_NONE == 0 && STAGE_DELETING == 4 && STAGE_MAX == 5, "the order of columns");
 
+/* What ran when the host went down runs again (§4.6 [P], hostBoot.policy restore-running). */
+static decision *const restoring[STAGE_MAX] = {
+	[STAGE_NONE] = start,
+	[STAGE_SUCCEEDED] = del,
+	[STAGE_FAILED] = del,
+};
+
+bool strategy_restores(enum run_strategy strategy)
+{
+	return strategy == STRATEGY_ALWAYS || strategy == STRATEGY_RERUN_ON_FAILURE ||
+		strategy == STRATEGY_MANUAL || strategy == STRATEGY_ONCE;
+}
+
 enum intent strategy_decide(const struct strategy_facts *facts)
 {
 	if (facts->strategy >= STRATEGY_MAX || facts->stage >= STAGE_MAX)
 		return INTENT_ERROR;
+	if (facts->restore && strategy_restores(facts->strategy) && restoring[facts->stage])
+		return restoring[facts->stage](facts);
 	return table[facts->strategy][facts->stage](facts);
 }
 

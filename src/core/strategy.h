@@ -45,9 +45,13 @@ struct strategy_facts {
 	char vmi_uid[UID_SIZE];    /* "" without a VMI */
 	bool backoff_left;         /* now < startFailure.retryAfter */
 	bool ran_once;             /* strategy Once had its run (§14 no. 8) */
+	bool restore;              /* it ran when the host went down, and is to run again */
 	bool receiver;             /* the VMI is the receiver of a migration */
 	bool migration_completed;
 };
+
+/* Whether a machine of this strategy may be restored after a boot of the host. */
+bool strategy_restores(enum run_strategy strategy);
 
 enum intent strategy_decide(const struct strategy_facts *facts);
 

@@ -17,6 +17,8 @@ enum boot_policy {
 		BOOT_POLICY_MAX
 };
 
+#define HOST_SHUTDOWN_MAX_S 86400
+
 struct tuning {
 	bool crash_guard;             /* off: upstream's exact behaviour (§4.5) */
 	unsigned crash_stable_s;      /* a run that lasts this long is no crash loop */

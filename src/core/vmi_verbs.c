@@ -7,6 +7,7 @@
  */
 #include "core/vmi_verbs.h"
 
+#include "core/machine.h"
 #include "core/phase.h"
 
 /* The columns. A run that is being stopped takes no more orders, for none would be carried out. */
@@ -66,7 +67,7 @@ static enum situation situation_of(const struct vmi_verb_target *target)
 
 	if (phase != PHASE_RUNNING && phase != PHASE_SCHEDULED)
 		return NO_GUEST;
-	if (target->vmi->meta.deleted)
+	if (vmi_is_stopping(target->vmi))
 		return STOPPING;
 	if (phase == PHASE_SCHEDULED)
 		return STARTING;

@@ -57,6 +57,8 @@ static int load_vm(void *ctx, const struct object_row *row)
 	m = machines_get(&l->agent->machines, row->ns, row->name);
 	m->vm = vm;
 	m->vm_changed = !l->same_boot;
+	if (l->agent->options->tuning.boot_policy != BOOT_RESTORE_RUNNING)
+		vm->restore = false;
 	agent_mark(l->agent, m);
 	return 0;
 }
@@ -94,6 +96,7 @@ static int load_all(struct agent *agent, struct err *err)
 
 	agent->has_boot_id = l.same_boot;
 	starts_load(agent, boot);
+	hostdown_load(agent);
 	agent->event_seq = seq ? strtoll(seq, NULL, 10) : 0;
 	ret = store_each(agent->store, &vms, load_vm, &l, err);
 	if (ret == 0)
@@ -126,6 +129,7 @@ void agent_free(struct agent *agent)
 {
 	if (!agent)
 		return;
+	hostdown_done(agent);
 	slots_done(&agent->slots);
 	machines_done(&agent->machines);
 	origins_done(agent);
@@ -152,6 +156,7 @@ static input_fn *const handlers[INPUT_MAX] = {
 	[INPUT_VERB]       = input_verb,
 	[INPUT_VMI_VERB]   = input_vmi_verb,
 	[INPUT_ADOPT]      = input_adopt,
+	[INPUT_HOST_SHUTDOWN] = input_host_shutdown,
 	[INPUT_FOLDER]     = input_folder,
 	[INPUT_CONNECTION] = input_connection,
 	[INPUT_EVENT]      = input_event,

@@ -57,6 +57,9 @@ int agent_console(const struct agent *agent, const char *ns, const char *name,
  * the one of that name, NULL if there is none. Owned by the caller. */
 char *agent_domains(struct agent *agent, const char *name);
 
+/* How the host's going down stands, as the API's document; owned by the caller. */
+char *agent_host_shutdown(const struct agent *agent, struct now now);
+
 /* Health, for /healthz and the watchdog: false with words while the store or libvirt fails. */
 bool agent_is_healthy(const struct agent *agent, struct err *ret_why);
 

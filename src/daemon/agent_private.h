@@ -81,6 +81,16 @@ struct disks {                   /* files of the host that runs hold, by path */
 	size_t n, cap;
 };
 
+struct hostdown { /* the host goes down: hostdown.c */
+	bool active;
+	bool changed;              /* … is to be saved */
+	msec begun, deadline;      /* boot time */
+	struct order_list members; /* what runs still, or may */
+	unsigned group;            /* the lowest order that was told to stop … */
+	msec group_deadline;       /* … and until when; 0: none was yet */
+	struct actor actor;        /* who asked for it; no file */
+};
+
 struct agent {
 	const struct agent_options *options;
 	struct store *store;
@@ -88,6 +98,7 @@ struct agent {
 	struct machines machines;
 	struct origins origins;
 	struct slots slots;
+	struct hostdown hostdown;
 	bool round_changed; /* whether there is a boot round is to be saved */
 	struct disks disks;
 	void (*commit_hook)(void *ctx, int64_t rv);
@@ -150,6 +161,7 @@ void input_delete(struct agent *agent, const struct input *input, struct now now
 void input_verb(struct agent *agent, const struct input *input, struct now now);
 void input_vmi_verb(struct agent *agent, const struct input *input, struct now now);
 void input_adopt(struct agent *agent, const struct input *input, struct now now);
+void input_host_shutdown(struct agent *agent, const struct input *input, struct now now);
 void input_folder(struct agent *agent, const struct input *input, struct now now);
 void input_connection(struct agent *agent, const struct input *input, struct now now);
 void input_event(struct agent *agent, const struct input *input, struct now now);
@@ -251,6 +263,19 @@ struct turn {                     /* the machines that this turn looked at */
 void starts_load(struct agent *agent, const char *stored_boot_id);
 int starts_save(struct agent *agent, struct err *err);
 void starts_grant(struct agent *agent, const struct turn *turn, struct now now);
+
+/* hostdown.c: guests are stopped because the host goes down. */
+void hostdown_load(struct agent *agent);
+int hostdown_save(struct agent *agent, struct err *err);
+void hostdown_committed(struct agent *agent);
+/* What was decided about m: whether it runs, or may. */
+void hostdown_follow(struct agent *agent, struct machine *m, bool may_live);
+void hostdown_forget(struct agent *agent, struct machine *m);
+void hostdown_turn(struct agent *agent,
+	struct now now); /* at its end: tells those whose turn it is */
+void hostdown_done(struct agent *agent);
+/* Whether the verb may be, while the host goes down: ERR_CONFLICT. */
+int hostdown_check(const struct agent *agent, enum verb verb, struct err *err);
 
 /* commit.c: saves what the turn changed; on failure nothing may leave, and it is tried again later. */
 int turn_commit(struct agent *agent, struct turn *turn, struct now now);

@@ -113,6 +113,8 @@ static int save_all(struct agent *agent, const struct turn *turn, struct now now
 		ret = notes_save(agent, now, err);
 	if (ret == 0 && agent->rebuild_changed)
 		ret = rebuild_save(agent, err);
+	if (ret == 0 && agent->hostdown.changed)
+		ret = hostdown_save(agent, err);
 	if (ret == 0 && agent->round_changed)
 		ret = starts_save(agent, err);
 	if (ret == 0 && !agent->has_boot_id)
@@ -141,7 +143,7 @@ static bool turn_changes(const struct agent *agent, const struct turn *turn)
 			return true;
 	}
 	return agent->origins.changed || agent->rebuild_changed || agent->round_changed ||
-		has_events(agent);
+		agent->hostdown.changed || has_events(agent);
 }
 
 static int commit(struct agent *agent, const struct turn *turn, struct now now, struct err *err)
@@ -193,6 +195,7 @@ static void committed(struct agent *agent, struct turn *turn)
 	agent->commit_failures = 0;
 	agent->has_boot_id |= turn->changed;
 	agent->rebuild_changed = agent->round_changed = false;
+	hostdown_committed(agent);
 	if (turn->changed)
 		origins_committed(agent);
 	for (size_t i = 0; i < turn->n; i++) {

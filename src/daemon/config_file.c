@@ -42,7 +42,7 @@ static const struct value values[] = {
 	NUMBER("crashLoop.freeRestarts",      tuning.crash_free, 0, 1000),
 	CHOICE("hostBoot.policy",             tuning.boot_policy, boot_policies),
 	NUMBER("hostBoot.parallelStarts",     tuning.start_slots, 1, 1000),
-	NUMBER("hostShutdown.timeoutSeconds", tuning.shutdown_s, 1, 86400),
+	NUMBER("hostShutdown.timeoutSeconds", tuning.shutdown_s, 1, HOST_SHUTDOWN_MAX_S),
 };
 /* clang-format on */
 

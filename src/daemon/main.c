@@ -23,6 +23,7 @@
 #include "io/notify.h"
 
 #define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
+#define BOOT_ID_ENV  "VMAGENT_BOOT_ID"
 #define EXIT_USAGE   2
 #define ARENAS_MAX   2 /* malloc's: workers only pass strings, and each arena costs memory */
 
@@ -123,10 +124,24 @@ static int open_store(struct program *p, struct err *err)
 	return 0;
 }
 
+/* systemd's form of it, without dashes, into the kernel's. */
+static bool take_boot_id(struct program *p, const char *id)
+{
+	if (!id || strlen(id) != 32 || strspn(id, "0123456789abcdef") != 32)
+		return false;
+	snprintf(p->boot_id, UID_SIZE, "%.8s-%.4s-%.4s-%.4s-%.12s", id, id + 8, id + 12, id + 16,
+		id + 20);
+	return true;
+}
+
+/* In a container the unit's confinement shows the kernel's own, of the host; systemd knows the container's. */
 static void read_boot_id(struct program *p)
 {
-	FILE *file = fopen(BOOT_ID_FILE, "re");
+	FILE *file;
 
+	if (take_boot_id(p, getenv(BOOT_ID_ENV)))
+		return;
+	file = fopen(BOOT_ID_FILE, "re");
 	if (!file || fread(p->boot_id, 1, UID_SIZE - 1, file) != UID_SIZE - 1)
 		copy_str(p->boot_id, UID_SIZE, "unknown");
 	if (file)

@@ -260,6 +260,7 @@ static void apply_effect(struct agent *agent, struct machine *m, const struct ve
 {
 	struct vm *vm = m->vm;
 
+	vm->restore = false; /* whoever gives an order decides anew */
 	if (effect->strategy != STRATEGY_UNSET)
 		vm_change_strategy(m, effect->strategy);
 	if (effect->set_requests) {
@@ -295,6 +296,8 @@ static int verb(struct agent *agent, const struct request *request, struct err *
 
 	if (ret == -ERR_NOT_FOUND && !m)
 		return request_find(agent, request, &m, err); /* in the words of the API */
+	if (ret == 0)
+		ret = hostdown_check(agent, request->verb, err);
 	if (ret == 0 && !request->options.dry_run && !request->dry_run)
 		apply_effect(agent, m, &effect);
 	return ret;

@@ -5,70 +5,20 @@
  */
 #include "daemon/slots.h"
 
-#include <string.h>
-
 #include "core/phase.h"
-#include "core/start_order.h"
-
-/* ---- lists ------------------------------------------------------------------------------------ */
-
-static int compare(const struct machine *a, const struct machine *b)
-{
-	if (a->start.order != b->start.order)
-		return a->start.order < b->start.order ? -1 : 1;
-	return machine_compare(a, b->ns, b->name);
-}
-
-static size_t place_of(const struct slot_list *l, const struct machine *m)
-{
-	size_t low = 0, high = l->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare(l->list[middle], m) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static void list_add(struct slot_list *l, struct machine *m)
-{
-	size_t at = place_of(l, m);
-
-	if (l->n == l->cap) {
-		l->cap = l->cap ? l->cap * 2 : 16;
-		l->list = xrealloc_array(l->list, l->cap, sizeof(struct machine *));
-	}
-	memmove(&l->list[at + 1], &l->list[at], (l->n - at) * sizeof(struct machine *));
-	l->list[at] = m;
-	l->n++;
-}
-
-static void list_remove(struct slot_list *l, struct machine *m)
-{
-	size_t at = place_of(l, m);
-
-	l->n--;
-	memmove(&l->list[at], &l->list[at + 1], (l->n - at) * sizeof(struct machine *));
-}
 
 /* ---- slots -------------------------------------------------------------------------------------- */
 
 static void wait_for_slot(struct slots *s, struct machine *m)
 {
-	if (!m->in_round)
-		m->start = start_order_of(m); /* the lists are sorted by it: it stays meanwhile */
 	m->slot = SLOT_WAITING;
-	list_add(&s->waiting, m);
+	order_list_add(&s->waiting, m);
 }
 
 static void give_back(struct slots *s, struct machine *m)
 {
 	if (m->slot == SLOT_WAITING)
-		list_remove(&s->waiting, m);
+		order_list_remove(&s->waiting, m);
 	if (m->slot == SLOT_HELD)
 		s->held--;
 	m->slot = SLOT_NONE;
@@ -101,7 +51,7 @@ struct machine *slots_next(struct slots *s, unsigned max)
 	}
 	if (!next)
 		return NULL;
-	list_remove(&s->waiting, next);
+	order_list_remove(&s->waiting, next);
 	next->slot = SLOT_HELD;
 	s->held++;
 	return next;
@@ -114,10 +64,8 @@ void slots_open_round(struct slots *s, struct machines *machines)
 	for (size_t i = 0; i < machines->n; i++) {
 		struct machine *m = machines->list[i];
 
-		if (m->slot != SLOT_WAITING)
-			m->start = start_order_of(m);
 		m->in_round = true;
-		list_add(&s->members, m);
+		order_list_add(&s->members, m);
 		m->passes = 0;
 		machines_mark(machines, m);
 	}
@@ -134,18 +82,18 @@ bool slots_close_round(struct slots *s)
 
 static void leave_round(struct slots *s, struct machine *m)
 {
-	list_remove(&s->members, m);
+	order_list_remove(&s->members, m);
 	m->in_round = false;
 }
 
-/* How long higher orders wait for one that runs; by the wall clock, so that a restart changes nothing. */
+/* How long higher orders wait for one that runs. */
 static msec delay_left(const struct machine *m, struct now now)
 {
 	msec delay = SECONDS(m->start.delay_s);
 
-	if (!m->vmi || m->vmi->phase != PHASE_RUNNING)
+	if (!m->vmi || m->vmi->phase != PHASE_RUNNING || !m->vmi->running_at)
 		return 0;
-	return MIN(m->vmi->phase_wall[PHASE_RUNNING] + delay - now.wall, delay);
+	return m->vmi->running_at + delay - now.boot;
 }
 
 static msec follow_round(struct slots *s, struct machine *m, const struct plan *plan,
@@ -181,6 +129,6 @@ void slots_forget(struct slots *s, struct machine *m)
 
 void slots_done(struct slots *s)
 {
-	free(s->waiting.list);
-	free(s->members.list);
+	order_list_done(&s->waiting);
+	order_list_done(&s->members);
 }

@@ -9,19 +9,15 @@
 
 #include "core/decide.h"
 #include "daemon/machines.h"
+#include "daemon/order_list.h"
 
 /* The starts after a boot. AHEAD: which machines they are is not known yet, and none begins. */
 enum boot_round { ROUND_NONE, ROUND_AHEAD, ROUND_OPEN };
 
-struct slot_list { /* borrowed machines, first come those that start first */
-	struct machine **list;
-	size_t n, cap;
-};
-
 struct slots {
 	unsigned held;
-	struct slot_list waiting;
-	struct slot_list members; /* of the round: not running yet, or not long enough */
+	struct order_list waiting;
+	struct order_list members; /* of the round: not running yet, or not long enough */
 	enum boot_round round;
 };
 

@@ -87,7 +87,8 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 		.in_use = disks_in_use(agent, m, &in_use),
 		.tuning = &agent->options->tuning,
 		.connected = agent->connected,
-		.hold = agent->rebuilding,
+		.hold = agent->rebuilding || agent->hostdown.active,
+		.going_down = agent->hostdown.active,
 		.settled = agent_is_settled(agent) };
 	struct step_env env = { .now = now, .tuning = host.tuning, .random = agent_random(agent) };
 	struct happening what;
@@ -98,6 +99,7 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 	report_overdue(agent, m, now);
 	disks_update(agent, m);
 	plan = machine_decide(m, &host);
+	hostdown_follow(agent, m, plan.may_live);
 	again = slots_follow(&agent->slots, m, &plan, now);
 	machines_wake_at(&agent->machines, m, MIN(plan.wake_at, again));
 	if (plan.step == STEP_NONE)
@@ -144,6 +146,7 @@ static void forget_empty(struct agent *agent, const struct turn *turn)
 	for (size_t i = 0; i < turn->n; i++) {
 		if (turn->touched[i]->vm || turn->touched[i]->vmi)
 			continue;
+		hostdown_forget(agent, turn->touched[i]);
 		slots_forget(&agent->slots, turn->touched[i]);
 		machines_remove(&agent->machines, turn->touched[i]);
 	}
@@ -185,6 +188,7 @@ bool agent_turn(struct agent *agent, struct now now)
 		for (size_t i = 0; i < turn.n; i++)
 			decide_machine(agent, turn.touched[i], now);
 		starts_grant(agent, &turn, now);
+		hostdown_turn(agent, now);
 	}
 	if (turn_commit(agent, &turn, now) == 0)
 		act(agent, &turn, now);

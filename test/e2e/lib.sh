@@ -244,11 +244,11 @@ strategy() { get vm "$1" .spec.runStrategy; }
 no_vmi() { vmactl get vmi "$1" 2>&1 | grep -q 'NotFound'; }
 no_vm() { vmactl get vm "$1" 2>&1 | grep -q 'NotFound'; }
 
-# manifest NAME STRATEGY [WORD...] prints a VM. Words: deaf, blank (has no system), panic, net, grace=N, memory=N,
-# scratch=SIZE, disk=PATH.
+# manifest NAME STRATEGY [WORD...] prints a VM. Words: deaf, blank (has no system), panic, net, grace=N, order=N,
+# memory=N, scratch=SIZE, disk=PATH.
 manifest()
 {
-	local name=$1 strategy=$2 image=guest grace=30 memory=128Mi panic='' net=false nics='' pod='' disks='' volumes='' word
+	local name=$1 strategy=$2 image=guest grace=30 memory=128Mi panic='' net=false nics='' pod='' disks='' volumes='' order='' word
 	local root='{ name: root, disk: { bus: virtio } }' source
 	for word in "${@:3}"; do
 		case $word in
@@ -258,6 +258,7 @@ manifest()
 		net)       net=true nics='interfaces: [ { name: default, masquerade: {} } ]'
 		           pod='networks: [ { name: default, pod: {} } ]' ;;
 		grace=*)   grace=${word#*=} ;;
+		order=*)   order="annotations: { vmagent.io/start-order: '${word#*=}' }" ;;
 		memory=*)  memory=${word#*=} ;;
 		scratch=*) disks+=', { name: scratch, disk: { bus: virtio } }'
 		           volumes+=", { name: scratch, emptyDisk: { capacity: ${word#*=} } }" ;;
@@ -273,6 +274,7 @@ manifest()
 		kind: VirtualMachine
 		metadata:
 		  name: $name
+		  $order
 		spec:
 		  runStrategy: $strategy
 		  template:

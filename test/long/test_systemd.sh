@@ -96,6 +96,8 @@ is_active() { inside systemctl -q is-active vmagent; }
 inside_mode() { inside stat -c '%a %U:%G' "$1"; }
 made() { inside journalctl -b "$2" -u vmagent --no-pager | grep -c "default/$1:.*$MADE"; } # NAME BOOT
 
+journal_of() { inside journalctl -q -b "$1" -u vmagent --no-pager | grep -c -e "$2"; } # BOOT PATTERN
+
 # machine NAME STRATEGY: as lib.sh's vm, with the paths of an installed agent and a disk that does not exist yet.
 machine()
 {
@@ -154,6 +156,7 @@ qemu=$(qemu_pid web) uid=$(vmi_uid web)
 
 inside systemctl restart vmagent
 unharmed restart
+is "restart: ExecStop= has looked and done nothing" "$(journal_of 0 'the system is not going down: guests are left alone')" 1
 inside systemctl stop vmagent
 is "stop: the same QEMU" "$(inside pgrep -f guest=default_web,)" "$qemu"
 is "stop: and the socket does not" "$(inside sh -c 'vmactl get vm 2>&1 | grep -c "no such socket"')" 1
@@ -183,16 +186,22 @@ for name in rerun manual; do
 	running "$name"
 	up "$name"
 done
-rerun=$(vmi_uid rerun) manual=$(vmi_uid manual)
+manual=$(vmi_uid manual)
+is "no restart so far was taken for a shutdown" "$(journal_of 0 'HostShutdown\|the host goes down')" 0
 power_off
 boot
 await "the agent answers" vmactl get vm
 soon "Always: a new run after a boot" other "$uid" vmi_uid web
 soon "Always: it is Running" same Running status web
-soon "RerunOnFailure: a new run after a boot" other "$rerun" vmi_uid rerun
-soon "RerunOnFailure: it is Running" same Running status rerun
-soon "Manual: does not run" same Stopped status manual
-is "Manual: the old run is over" "$(vmi_uid manual) $(phase manual)" "$manual Failed"
+soon "RerunOnFailure: the guest had shut down, so it is over" no_vmi rerun
+is "RerunOnFailure: it stays off" "$(status rerun)" Stopped
+is "Manual: it stays off" "$(status manual)" Stopped
+is "Manual: the old run says why" "$(vmi_uid manual) $(phase manual) $(get vmi manual .status.reason)" \
+	"$manual Succeeded HostShutdown"
+for name in web rerun manual; do
+	is "$name was shut down by the agent, and heard it" "$(journal_of -1 "default/$name: phase Running -> Succeeded: the guest shut down; the host goes down")" 1
+done
+is "libvirt-guests had none of them to stop" "$(inside journalctl -q -b -1 -u libvirt-guests --no-pager | grep -c -i 'shutdown on guest')" 0
 is "nothing was started while the host went down" "$(made web -1) $(made rerun -1)" '1 1'
 up web
 ok "its guest is up"

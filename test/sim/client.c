@@ -43,7 +43,7 @@ static bool may_start(const struct client_request *c)
 {
 	if (c->kind == INPUT_VERB)
 		return c->request.verb != VERB_STOP;
-	return c->kind != INPUT_VMI_VERB;
+	return c->kind != INPUT_VMI_VERB && c->kind != INPUT_HOST_SHUTDOWN;
 }
 
 void client_submit(struct world *w)

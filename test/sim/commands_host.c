@@ -144,9 +144,28 @@ void do_tune(struct command *c)
 	world_fail(c->w, "nothing to tune is called %s", c->words[0]);
 }
 
+/* host reboot; host shutdown [timeout=S]; host cancel; host down, then host boot: what reboot does at once. */
 void do_host(struct command *c)
 {
-	host_reboot(c->w);
+	struct client_request *client = &c->w->client;
+	const char *what = c->words[0];
+
+	if (streq(what, "reboot")) {
+		host_reboot(c->w);
+		return;
+	}
+	client_done(client);
+	client->request.actor.uid = 0;
+	client->kind = INPUT_HOST_SHUTDOWN;
+	client->request.kind = KIND_HOST_SHUTDOWN;
+	client->request.call_off = streq(what, "cancel");
+	if (c->n > 1 && starts_with(c->words[1], "timeout="))
+		client->request.timeout_s = (unsigned)atoi(c->words[1] + strlen("timeout="));
+	if (client->request.call_off)
+		c->w->going_down = false;
+	client_do(c->w, false);
+	if (!client->request.call_off)
+		c->w->going_down = true;
 }
 
 /* The agent ends, its database is gone, and it begins with an empty one. */

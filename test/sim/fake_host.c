@@ -382,5 +382,6 @@ void host_reboot(struct world *w)
 	}
 	w->boot_base = w->t - SECONDS(20);
 	w->boot_id[0]++;
+	w->going_down = false;
 	agent_up(w);
 }

@@ -198,7 +198,8 @@ struct world {
 	struct agent_options options;
 	struct hypervisor hv;
 	struct fake fake;
-	bool wanted; /* the agent is to run */
+	bool wanted;     /* the agent is to run */
+	bool going_down; /* the host is, and the agent has said that it knows */
 	uint64_t life;
 	unsigned spins; /* steps in a row without time passing */
 	bool dead;      /* killed in the middle of this turn: nothing leaves any more */

@@ -40,7 +40,7 @@ struct stored {
 	char uid[UID_SIZE];
 	enum phase phase;
 	enum pause pause;
-	bool deleted, signalled, killed, act, tried, ended, claim;
+	bool deleted, signalled, killed, act, tried, ended, claim, host_shutdown;
 };
 
 static bool has(const cJSON *json, const char *key)
@@ -56,6 +56,7 @@ static struct stored stored_of(const struct object_row *row)
 	struct stored stored = { .there = json != NULL,
 		.phase = phase ? (enum phase)phase->valueint : PHASE_UNSET,
 		.deleted = has(json, "deleted"),
+		.host_shutdown = has(json, "hostShutdown"),
 		.signalled = has(json, "signalFirst"),
 		.killed = has(json, "killed"),
 		.pause = pause ? (enum pause)pause->valueint : PAUSE_AS_IS,
@@ -137,7 +138,7 @@ static struct stored stored_vmi(struct world *w, const struct op *op)
 /* Of what a user may do to a run that lives. */
 static const char *guest_objection(const struct stored *vmi, enum op_kind kind)
 {
-	if (vmi->deleted || phase_is_final(vmi->phase))
+	if (vmi->deleted || vmi->host_shutdown || phase_is_final(vmi->phase))
 		return "it is to end";
 	if (kind == OP_SUSPEND)
 		return vmi->pause == PAUSE_HELD ? NULL : "nobody wants it paused";
@@ -151,14 +152,14 @@ static const char *guest_objection(const struct stored *vmi, enum op_kind kind)
 /* NULL when what is stored justifies the op. */
 static const char *objection(const struct stored *vmi, const struct op *op)
 {
-	bool final = phase_is_final(vmi->phase);
+	bool final = phase_is_final(vmi->phase), stopping = vmi->deleted || vmi->host_shutdown;
 
 	switch (op->kind) {
 	case OP_PREPARE:
 		return vmi->phase == PHASE_SCHEDULING ? NULL : "it is not being scheduled";
 	case OP_START:
-		if (vmi->deleted)
-			return "it is deleted";
+		if (stopping)
+			return "it is to end";
 		if (vmi->claim)
 			return "its domain is there already";
 		if (op->paused != (vmi->pause == PAUSE_HELD))
@@ -167,11 +168,11 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_CLAIM:
 		return vmi->claim && !final ? NULL : "no claim is stored";
 	case OP_SHUTDOWN:
-		if (!vmi->deleted)
+		if (!stopping)
 			return "nobody wants it stopped";
 		return vmi->signalled ? NULL : "the signal is not stored";
 	case OP_DESTROY:
-		if (!final && !vmi->deleted)
+		if (!final && !stopping)
 			return "nobody wants it stopped";
 		return final || vmi->killed ? NULL : "the kill is not stored";
 	case OP_SUSPEND:
@@ -219,6 +220,9 @@ static void check_slots(struct world *w, const struct op *op)
 			w->t - f->since[i] < op_kind_deadline(f->lanes[i].kind) &&
 			!stored_vmi(w, &f->lanes[i]).deleted;
 	}
+	if (w->going_down)
+		world_fail(w, "%s of %s although the host goes down", op_kind_name(op->kind),
+			op->name);
 	if (under_way > w->options.tuning.start_slots)
 		world_fail(w, "%s of %s: %u starts are under way", op_kind_name(op->kind), op->name,
 			under_way);
@@ -279,7 +283,8 @@ void watch_quiet(struct world *w)
 	struct host_facts host = { .now = world_now(w),
 		.tuning = &w->options.tuning,
 		.connected = agent->connected,
-		.hold = agent->rebuilding,
+		.hold = agent->rebuilding || agent->hostdown.active,
+		.going_down = agent->hostdown.active,
 		.settled = agent_is_settled(agent) };
 
 	for (size_t i = 0; i < agent->machines.n && !agent->uncommitted; i++) {
@@ -295,6 +300,8 @@ void watch_quiet(struct world *w)
 				step_name(plan.step));
 		if (plan.wants_slot != (m->slot != SLOT_NONE))
 			world_fail(w, "%s: the books of starts do not say what it wants", m->name);
+		if (agent->hostdown.active && plan.may_live != m->in_shutdown)
+			world_fail(w, "%s: the host's books do not say whether it runs", m->name);
 	}
 }
 

@@ -139,6 +139,7 @@ START_TEST(kinds_of_object)
 		{ KIND_POD, "Pod", "pods", "v1" },
 		{ KIND_NODE, "Node", "nodes", "v1" },
 		{ KIND_KUBEVIRT, "KubeVirt", "kubevirts", "kubevirt.io/v1" },
+		{ KIND_HOST_SHUTDOWN, "HostShutdown", "hostshutdown", "vmagent.io/v1" },
 		{ KIND_MAX, "?", "?", "?" },
 	};
 	enum object_kind kind = KIND_MAX;

@@ -126,6 +126,36 @@ static const struct {
 		SHUTDOWN_SIGNAL, 14000 },
 };
 
+/* The host goes down and waits no longer than that, whatever the grace (§7.2, last paragraph). */
+static const struct {
+	int64_t grace;
+	msec kill_after; /* the first signal */
+	enum domain_state state;
+	const char *want;
+} host_stops[] = {
+	{ 300, 12000, DOMAIN_RUNNING, "0s 5s 10s 12K" },
+	{ 7, 12000, DOMAIN_RUNNING, "0s 5s 7K" },
+	{ 300, 4000, DOMAIN_SHUTTING_DOWN, "0s 4K" },
+	{ 300, 0, DOMAIN_RUNNING, "0K" },
+	{ GRACE_FOREVER_S, 12000, DOMAIN_RUNNING, "0s 5s 10s 12K" },
+	{ GRACE_FOREVER_S, 12000, DOMAIN_SHUTTING_DOWN, "0s 12K" },
+};
+
+START_TEST(a_host_that_waits_no_longer)
+{
+	struct shutdown_facts facts = {
+		.grace = host_stops[_i].grace,
+		.acpi = true,
+		.state = host_stops[_i].state,
+		.kill_at = 100000 + host_stops[_i].kill_after,
+	};
+	char *got = stop_of(facts, 100000);
+
+	ck_assert_str_eq(got, host_stops[_i].want);
+	free(got);
+}
+END_TEST
+
 START_TEST(one_pass)
 {
 	struct shutdown_facts facts = {
@@ -153,6 +183,7 @@ Suite *test_shutdown_suite(void)
 	tcase_add_loop_test(whole, a_deaf_guest, 0, ARRAY_SIZE(stops));
 	suite_add_tcase(s, whole);
 	tcase_add_loop_test(passes, one_pass, 0, ARRAY_SIZE(points));
+	tcase_add_loop_test(passes, a_host_that_waits_no_longer, 0, ARRAY_SIZE(host_stops));
 	suite_add_tcase(s, passes);
 	return s;
 }

@@ -6,6 +6,7 @@
 
 /* clang-format off */
 #define KUBEVIRT     "/apis/kubevirt.io/{kv}"
+#define HOST_SHUTDOWN "/apis/vmagent.io/v1/hostshutdown"
 #define SUBRESOURCES "/apis/subresources.kubevirt.io/{kv}"
 #define VMAGENT      "/apis/vmagent.io/v1"
 
@@ -47,6 +48,10 @@ static const struct route {
 	{ "GET",    VMAGENT "/domains",					domain_get },
 	{ "GET",    VMAGENT "/domains/{name}",				domain_get },
 	{ "POST",   VMAGENT "/domains/{name}/adopt",			domain_adopt },
+
+	{ "GET",    HOST_SHUTDOWN,					hostdown_get },
+	{ "POST",   HOST_SHUTDOWN,					hostdown_begin },
+	{ "DELETE", HOST_SHUTDOWN,					hostdown_cancel },
 
 	{ "GET",    "/api/v1/{core}",					object_list },
 	{ "GET",    "/api/v1/{cluster}/{name}",				object_get },

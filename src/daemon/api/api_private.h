@@ -59,6 +59,11 @@ void console_open(const struct call *call);
 void domain_get(const struct call *call);
 void domain_adopt(const struct call *call);
 
+/* hostdown.c */
+void hostdown_get(const struct call *call);
+void hostdown_begin(const struct call *call);
+void hostdown_cancel(const struct call *call);
+
 /* Attached to a request that goes on; fill, upgraded and gone are http_handler's. */
 struct session {
 	void (*fill)(struct session *s);
