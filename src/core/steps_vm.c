@@ -11,30 +11,15 @@
 #include "core/edit.h"
 #include "core/strategy.h"
 
-/* Whether a run begun now would be given the same spec; how it was started is no part of that. */
-static bool is_of_template(const struct vmi *vmi, const struct vm *vm)
-{
-	struct node *vm_spec = text_tree(vm->spec), *now = vmi_spec_tree(vm_spec);
-	struct node *then = text_tree(vmi->spec);
-	bool same;
-
-	node_remove(now, "startStrategy");
-	node_remove(then, "startStrategy");
-	same = node_equal(now, then);
-	node_free(vm_spec);
-	node_free(now);
-	node_free(then);
-	return same;
-}
-
-/* What the VM asks for and the run does not have yet is a change that waits for a restart (§11.3). */
+/* The run was not made of this VM: it counts as older until it is found to be what the VM asks for
+ * (restart.h, §11.3). */
 void step_adopt_vmi(struct step_call *c)
 {
 	struct vm *vm = c->m->vm;
 	struct vmi *vmi = c->m->vmi;
 
 	copy_str(vmi->owner, UID_SIZE, vm->meta.uid);
-	vmi->vm_generation = vm->meta.generation - !is_of_template(vmi, vm);
+	vmi->vm_generation = vm->meta.generation - 1;
 	vm->ran_once |= vm->strategy == STRATEGY_ONCE;
 	c->m->vm_changed = c->m->vmi_changed = true;
 	happen(c->ret, KIND_VM, "Adopted", "adopted the virtual machine instance %s",
