@@ -30,10 +30,12 @@
 	X(REBOOT, "reboot", LANE_GUEST, 30)     \
 	X(RESET, "reset", LANE_GUEST, 30)       \
 	X(UNDEFINE, "undefine", LANE_MAIN, 30)  \
-	X(CLEAN, "clean", LANE_MAIN, 300)
+	X(CLEAN, "clean", LANE_MAIN, 300)       \
+	X(WORDS, "read-output", LANE_WORDS, 5)
 
-/* GUEST is for what a user does to a run that lives; hung there, it is in the way of no stop. */
-enum op_lane { LANE_MAIN, LANE_READ, LANE_SIGNAL, LANE_GUEST, LANE_URGENT, LANE_MAX };
+/* GUEST is for what a user does to a run that lives; hung there, it is in the way of no stop. WORDS is for
+ * what QEMU wrote itself: of no weight but to those who ask why, so nothing waits long for it. */
+enum op_lane { LANE_MAIN, LANE_READ, LANE_SIGNAL, LANE_GUEST, LANE_URGENT, LANE_WORDS, LANE_MAX };
 
 enum op_kind {
 #define X(c, name, lane, deadline) OP_##c,
@@ -84,9 +86,13 @@ struct op {
 	struct volume_work *work; /* owned; PREPARE */
 	size_t n_work;
 	uint64_t facts; /* READ: the domain's fact counter when it left */
+	msec since;     /* WORDS: wall time before which no QEMU of this run was started */
 };
 void op_done(struct op *op);
 void op_copy(struct op *dst, const struct op *src);
+
+#define OUTPUT_MAX       2048
+#define OUTPUT_LINES_MAX 10
 
 struct domain_info { /* one domain as libvirt shows it */
 	char *name;  /* owned */
@@ -116,6 +122,7 @@ struct op_result {
 	struct domain_info *domains; /* owned */
 	size_t n_domains;
 	struct domain_detail *detail; /* owned or NULL */
+	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
 };
 void op_result_done(struct op_result *result);
 

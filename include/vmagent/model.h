@@ -103,6 +103,9 @@
 /* What is to be done once to a run: it is forgotten in the commit after which it leaves. */
 #define ACTS(X) X(NONE, "") X(REBOOT, "Reboot") X(RESET, "Reset")
 
+/* QEMU's own output. WANTED: something ended for a reason that it may tell. READ: that is done. */
+#define WORDS_STATES(X) X(NONE, "") X(WANTED, "Wanted") X(READ, "Read")
+
 enum phase {
 #define X(c, t) PHASE_##c,
 	PHASES(X)
@@ -168,6 +171,13 @@ enum act {
 	ACTS(X)
 #undef X
 		ACT_MAX
+};
+
+enum words {
+#define X(c, t) WORDS_##c,
+	WORDS_STATES(X)
+#undef X
+		WORDS_STATE_MAX
 };
 
 ENUM_DECLARE(phase, PHASE, PHASES)
@@ -328,6 +338,7 @@ struct vmi {
 	bool claim; /* its domain ran before, and is to be given our metadata; nothing else until then */
 	char *domain; /* owned or NULL: an adopted domain's own name; else it is <namespace>_<name> */
 	int64_t vm_generation; /* of the VM when it was created (§11.3) */
+	enum words words;      /* whether QEMU's output of its last start is to be read */
 	bool cleaned;          /* its files and its domain are gone */
 	bool emulated;         /* its domain was made for TCG: there was no usable KVM */
 	struct condition_times times;

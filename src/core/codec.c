@@ -109,6 +109,7 @@ static const struct field vmi_fields[] = {
 	F(BOOL,     vmi, "cleaned",       cleaned),
 	F(BOOL,     vmi, "emulated",      emulated),
 	F(TEXT,     vmi, "console",       console),
+	F(ENUM,     vmi, "words",         words),
 };
 /* clang-format on */
 
@@ -312,7 +313,8 @@ static bool enums_are_valid(const struct vm *vm)
 static bool vmi_enums_are_valid(const struct vmi *vmi)
 {
 	return vmi->phase < PHASE_MAX && vmi->pause < PAUSE_MAX &&
-		vmi->paused_by < DOMAIN_REASON_MAX && vmi->act < ACT_MAX;
+		vmi->paused_by < DOMAIN_REASON_MAX && vmi->act < ACT_MAX &&
+		vmi->words < WORDS_STATE_MAX;
 }
 
 int vm_load(const char *document, const char *state, bool same_boot, struct vm **ret_vm,

@@ -29,7 +29,8 @@ int vmi_load(const char *document, const char *state, bool same_boot, struct vmi
 struct event_facts { /* borrowed */
 	const struct happening *what;
 	const struct object_meta *object;
-	const char *name; /* of the Event */
+	const char *node_name; /* this host */
+	const char *name;      /* of the Event */
 	const char *uid;
 	int64_t seq, rv;
 	msec wall;

@@ -38,7 +38,7 @@ void crash_loop_clear(struct crash_loop *loop);
 /* Whether the VM waits, or last waited, between its runs. */
 bool crash_loop_holds(const struct vm *vm);
 
-/* "ended 4 times in a row within 120 s of its start, the last time: the guest shut down"; owned by the
+/* "ended 4 times in a row within 120 s of its start, the last time: the guest powered itself off"; owned by the
  * caller. */
 char *crash_loop_text(const struct crash_loop *loop);
 

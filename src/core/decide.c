@@ -95,6 +95,7 @@ static rule_fn *const rules[] = {
 	rule_io_error,
 	rule_io_over,
 	rule_synchronized,
+	rule_words,
 	rule_clean,
 };
 

@@ -45,6 +45,7 @@
 	X(RESET, "reset", RESET)                                            \
 	X(SIGNAL, "signal", SHUTDOWN)                                       \
 	X(KILL, "kill", DESTROY)                                            \
+	X(READ_WORDS, "read-output", WORDS)                                 \
 	X(UNDEFINE, "undefine", UNDEFINE)                                   \
 	X(CLEAN, "clean", CLEAN)                                            \
 	X(HOST_STOP, "host-stop", NONE)

@@ -60,6 +60,7 @@ bool may_live(const struct view *v);
 /* The run ends with the host, nobody had asked it to, and hostBoot.policy wants it back. */
 bool is_to_be_restored(const struct view *v, const struct plan *plan);
 bool is_coming(const struct view *v, const struct plan *plan);
+bool rule_words(const struct view *v, struct plan *plan);
 bool rule_clean(const struct view *v, struct plan *plan);
 
 /* decide_guest.c */

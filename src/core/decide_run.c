@@ -142,6 +142,19 @@ bool rule_start(const struct view *v, struct plan *plan)
 	return plan_step(plan, STEP_START);
 }
 
+/* QEMU's output is read before anything of the run goes. It is a file: libvirt is not needed for it. */
+bool rule_words(const struct view *v, struct plan *plan)
+{
+	return v->vmi && v->vmi->words == WORDS_WANTED && lane_is_free(v, LANE_WORDS) &&
+		plan_step(plan, STEP_READ_WORDS);
+}
+
+/* … but a log that hangs is not waited for. */
+static bool has_words(const struct view *v)
+{
+	return v->vmi->words != WORDS_WANTED || v->m->ops[LANE_WORDS].overdue;
+}
+
 /* A final run leaves nothing behind: its QEMU, its definition, its files; then itself. */
 bool rule_clean(const struct view *v, struct plan *plan)
 {
@@ -149,7 +162,7 @@ bool rule_clean(const struct view *v, struct plan *plan)
 		return false;
 	if (v->vmi->cleaned)
 		return v->vmi->meta.deleted && plan_step(plan, STEP_FORGET_VMI);
-	if (!lane_is_free(v, LANE_MAIN) || !may_retry(v, plan))
+	if (!has_words(v) || !lane_is_free(v, LANE_MAIN) || !may_retry(v, plan))
 		return false;
 	if (!v->vmi->prepared)
 		return plan_step(plan, STEP_CLEAN);

@@ -258,26 +258,52 @@ static void add_involved(cJSON *json, const struct event_facts *facts)
 	cJSON_AddStringToObject(object, "uid", facts->object->uid);
 }
 
+/* What messages say in words, for programs. */
+static void add_event_annotations(cJSON *metadata, const struct event_facts *facts)
+{
+	cJSON *annotations = cJSON_AddObjectToObject(metadata, "annotations");
+	char actor[300], view[LIBVIRT_VIEW_SIZE];
+
+	add_decimal(annotations, "vmagent.io/seq", facts->seq);
+	actor_text(&facts->what->actor, actor, sizeof(actor));
+	cJSON_AddStringToObject(annotations, "vmagent.io/actor", actor);
+	libvirt_view_text(&facts->what->libvirt, view);
+	if (facts->what->cause)
+		cJSON_AddStringToObject(annotations, "vmagent.io/cause",
+			cause_name(facts->what->cause));
+	if (view[0])
+		cJSON_AddStringToObject(annotations, "vmagent.io/libvirt", view);
+}
+
+/* As kubectl shows it: "From: vmagent, HOST". */
+static void add_source(cJSON *json, const char *node_name)
+{
+	cJSON *source = cJSON_AddObjectToObject(json, "source");
+
+	cJSON_AddStringToObject(source, "component", "vmagent");
+	cJSON_AddStringToObject(source, "host", node_name);
+	cJSON_AddStringToObject(json, "reportingComponent", "vmagent");
+	cJSON_AddStringToObject(json, "reportingInstance", node_name);
+}
+
 char *event_document(const struct event_facts *facts)
 {
 	cJSON *json = document_new(KIND_EVENT);
+	const struct happening *what = facts->what;
 	struct object_meta meta = { .ns = facts->object->ns,
 		.name = (char *)facts->name,
 		.rv = facts->rv,
 		.created = facts->wall };
-	char actor[300];
-	cJSON *annotations;
+	autofree char *message = xasprintf("%s%s%s", what->text, what->output ? "\n" : "",
+		what->output ? what->output : "");
 
 	copy_str(meta.uid, UID_SIZE, facts->uid);
-	annotations = cJSON_AddObjectToObject(add_metadata(json, &meta), "annotations");
-	add_decimal(annotations, "vmagent.io/seq", facts->seq);
-	actor_text(&facts->what->actor, actor, sizeof(actor));
-	cJSON_AddStringToObject(annotations, "vmagent.io/actor", actor);
+	add_event_annotations(add_metadata(json, &meta), facts);
 	add_involved(json, facts);
-	cJSON_AddStringToObject(json, "reason", facts->what->reason);
-	cJSON_AddStringToObject(json, "message", facts->what->text);
-	cJSON_AddStringToObject(json, "type", facts->what->warning ? "Warning" : "Normal");
-	cJSON_AddStringToObject(cJSON_AddObjectToObject(json, "source"), "component", "vmagent");
+	cJSON_AddStringToObject(json, "reason", what->reason);
+	cJSON_AddStringToObject(json, "message", message);
+	cJSON_AddStringToObject(json, "type", what->warning ? "Warning" : "Normal");
+	add_source(json, facts->node_name);
 	add_time(json, "firstTimestamp", facts->wall);
 	add_time(json, "lastTimestamp", facts->wall);
 	cJSON_AddNumberToObject(json, "count", 1);

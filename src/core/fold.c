@@ -136,6 +136,8 @@ static void fold_failure(struct machine *m, const struct op_result *result, stru
 	vmi->hopeless |= is_hopeless(result);
 	if (result->err.code == ERR_UNAVAILABLE)
 		return; /* said once by the connection itself */
+	if (result->kind == OP_START && vmi->words == WORDS_NONE)
+		vmi->words = WORDS_WANTED;
 	replace_str(&vmi->sync_error, result->err.msg);
 	m->vmi_changed = true;
 	m->vm_changed = m->vm != NULL;
@@ -162,10 +164,23 @@ static bool is_retried(enum op_kind kind)
 	return kind != OP_SHUTDOWN && kind != OP_REBOOT && kind != OP_RESET;
 }
 
+/* One try: a log that cannot be read is no news. */
+static void fold_words(struct machine *m)
+{
+	if (!m->vmi || m->vmi->words != WORDS_WANTED)
+		return;
+	m->vmi->words = WORDS_READ;
+	m->vmi_changed = true;
+}
+
 void fold_result(struct machine *m, const struct op_result *result, enum op_lane lane,
 	struct now now)
 {
 	memset(&m->ops[lane], 0, sizeof(m->ops[lane]));
+	if (lane == LANE_WORDS) {
+		fold_words(m);
+		return;
+	}
 	if (lane != LANE_READ && result->kind != OP_PREPARE && result->kind != OP_CLEAN)
 		look_again(m);
 	if (!m->vmi)

@@ -99,5 +99,6 @@ void op_result_done(struct op_result *result)
 		free(result->detail->live_xml);
 	}
 	free(result->detail);
+	free(result->words);
 	*result = (struct op_result){ 0 };
 }

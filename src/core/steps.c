@@ -20,6 +20,16 @@ void happen(struct happening *h, enum object_kind kind, const char *reason, cons
 	va_end(ap);
 }
 
+void libvirt_view_text(const struct libvirt_view *view, char ret[LIBVIRT_VIEW_SIZE])
+{
+	bool reason = view->reason != REASON_UNKNOWN || view->state != DOMAIN_NONE;
+
+	ret[0] = '\0';
+	if (view->state != DOMAIN_UNKNOWN)
+		snprintf(ret, LIBVIRT_VIEW_SIZE, "%s%s%s", domain_state_name(view->state),
+			reason ? "/" : "", reason ? domain_reason_name(view->reason) : "");
+}
+
 msec retry_delay(unsigned tries)
 {
 	unsigned shift = MIN(tries ? tries - 1 : 0, 8);
@@ -96,6 +106,7 @@ static step_fn *const steps[STEP_MAX] = {
 	[STEP_DISK_IN_USE]     = step_disk_in_use,
 	[STEP_SIGNAL]          = step_signal,
 	[STEP_KILL]            = step_kill,
+	[STEP_READ_WORDS]      = step_op_line,
 	[STEP_UNDEFINE]        = step_op_line,
 	[STEP_CLEAN]           = step_op_line,
 	[STEP_HOST_STOP]       = step_host_stop,

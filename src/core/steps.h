@@ -6,10 +6,15 @@
 #ifndef VMAGENT_CORE_STEPS_H
 #define VMAGENT_CORE_STEPS_H
 
-#include "core/decide.h"
-#include "core/input.h"
+#include "core/cause.h"
 
 #define TEXT_SIZE 512
+
+/* What libvirt shows of the domain at that moment; state UNKNOWN: nothing. */
+struct libvirt_view {
+	enum domain_state state;
+	enum domain_reason reason;
+};
 
 /* Something worth an event and a log line. */
 struct happening {
@@ -17,6 +22,9 @@ struct happening {
 	bool warning;
 	const char *reason; /* a constant, KubeVirt's where it has one; NULL: only logged */
 	struct actor actor;
+	enum cause cause; /* of a run's end */
+	struct libvirt_view libvirt;
+	const char *output;   /* borrowed: QEMU's own words, or NULL */
 	char text[TEXT_SIZE]; /* "" means nothing happened that is worth saying */
 };
 void happen(struct happening *h, enum object_kind kind, const char *reason, const char *fmt, ...)
@@ -37,6 +45,10 @@ int step_apply(struct machine *m, const struct plan *plan, const struct step_env
 /* A run of m's VM, as CREATE_VMI makes it but in phase Pending and not yet in m; NULL with words if the
  * spec cannot be understood. Owned by the caller. */
 struct vmi *vmi_of_vm(const struct vm *vm, const struct step_env *env, struct err *err);
+
+/* "Shutoff/Crashed", "NonExistent"; "" for a view of nothing. */
+#define LIBVIRT_VIEW_SIZE 40
+void libvirt_view_text(const struct libvirt_view *view, char ret[LIBVIRT_VIEW_SIZE]);
 
 /* Marks a VMI or VM for deletion; no-op if it is already. */
 void vmi_delete(struct machine *m, struct now now);

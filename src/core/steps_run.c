@@ -4,6 +4,7 @@
  */
 #include "core/steps_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/ioretry.h"
@@ -23,53 +24,24 @@ static const char *phase_event(enum phase phase)
 	return reasons[phase];
 }
 
-static bool host_waited_long_enough(const struct vmi *vmi)
+/* libvirt may have forgotten a reason that it told once. */
+static struct libvirt_view view_of(const struct machine *m)
 {
-	return vmi->kill_at && vmi->signal_last >= vmi->kill_at; /* which was the kill */
+	struct libvirt_view view = { machine_domain_state(m), m->dom.reason };
+
+	if (view.state == DOMAIN_NONE)
+		view.reason = REASON_UNKNOWN;
+	if (view.reason == REASON_UNKNOWN && !domain_is_alive(view.state))
+		view.reason = m->vmi->end.stopped;
+	return view;
 }
 
-/* Why a run ended, in words for people; the table of semantics §2.2 read backwards. */
-static const char *cause_text(const struct vmi *vmi, enum domain_reason cause)
+/* NULL for what is no end. */
+static const char *end_words(const struct vmi *vmi, enum cause cause)
 {
-	/* clang-format off */
-	static const char *const texts[DOMAIN_REASON_MAX] = {
-		[REASON_SHUTDOWN]  = "the guest shut down",
-		[REASON_DESTROYED] = "destroyed from outside vmagent",
-		[REASON_CRASHED]   = "QEMU ended without a shutdown",
-		[REASON_PANICKED]  = "the guest panicked",
-		[REASON_SAVED]     = "saved from outside vmagent",
-		[REASON_FAILED]    = "libvirt gave the domain up",
-		[REASON_DAEMON]    = "libvirt gave the domain up",
-	};
-	/* clang-format on */
-
-	if (vmi->end.panicked)
-		return texts[REASON_PANICKED];
-	if (cause == REASON_DESTROYED && vmi->end.killed && host_waited_long_enough(vmi))
-		return "killed when the host could wait no longer";
-	if (cause == REASON_DESTROYED && vmi->end.killed)
-		return vmi->signal_first ? "killed when its grace period was over"
-					 : "killed at once";
-	return texts[cause] ? texts[cause] : "the domain vanished, and nothing tells why";
-}
-
-static const char *phase_why(const struct vmi *vmi, const struct plan *plan)
-{
-	if (!phase_is_final(plan->phase))
-		return NULL;
-	if (streq(plan->reason, "DeletedBeforeRunning"))
-		return "deleted before it ran";
-	if (streq(plan->reason, "StartFailed"))
-		return vmi->sync_error ? vmi->sync_error : "it cannot be started";
-	if (streq(plan->reason, "StartTimeout"))
-		return "it could not be started in time";
-	if (streq(plan->reason, "HostRebooted"))
-		return "the host was restarted";
-	if (streq(plan->reason, "HostShutdown") && !vmi->phase_wall[PHASE_RUNNING])
-		return "it had not started";
-	if (streq(plan->reason, "HostShutdown") && plan->cause == REASON_UNKNOWN && vmi->rebooted)
-		return "the host was restarted before it was seen to end";
-	return cause_text(vmi, plan->cause);
+	if (cause == CAUSE_START_FAILED && vmi->sync_error)
+		return vmi->sync_error;
+	return cause ? cause_words(cause) : NULL;
 }
 
 static void enter_phase(struct vmi *vmi, const struct plan *plan, const char *why, struct now now)
@@ -85,20 +57,46 @@ static void enter_phase(struct vmi *vmi, const struct plan *plan, const char *wh
 	vmi->retry_at = 0;
 }
 
-static enum actor_kind ends_by(const struct vmi *vmi)
+/* KubeVirt's node is what the host is here: a run that went down with it is told of under that name. */
+static const char *end_event(const struct happening *what, enum phase phase)
 {
-	if (phase_is_final(vmi->phase) && vmi_ends_with_host(vmi))
-		return ACTOR_HOST;
-	return vmi->phase == PHASE_SUCCEEDED && !vmi->end.killed ? ACTOR_GUEST : ACTOR_AGENT;
+	return what->cause == CAUSE_HOST_REBOOTED ? "NodeUnresponsive" : phase_event(phase);
+}
+
+/* Whether QEMU was ever started does not matter: where nothing was written, nothing is found. */
+static void want_words(struct vmi *vmi, enum cause cause)
+{
+	if (vmi->phase == PHASE_RUNNING)
+		vmi->words = WORDS_NONE; /* what was said of a failed try is not this QEMU's end */
+	else if (vmi->prepared && cause_wants_output(cause) && vmi->words == WORDS_NONE)
+		vmi->words = WORDS_WANTED;
+}
+
+/* "" or " (libvirt: Shutoff/Crashed)". */
+static void view_words(const struct libvirt_view *view, char *ret, size_t size)
+{
+	char text[LIBVIRT_VIEW_SIZE];
+
+	libvirt_view_text(view, text);
+	snprintf(ret, size, "%s%s%s", text[0] ? " (libvirt: " : "", text, text[0] ? ")" : "");
 }
 
 void step_set_phase(struct step_call *c)
 {
 	struct vmi *vmi = c->m->vmi;
 	enum phase before = vmi->phase;
-	const char *why = phase_why(vmi, c->plan);
+	enum cause cause = cause_of(vmi, c->plan);
+	char view[LIBVIRT_VIEW_SIZE + 16];
 
-	enter_phase(vmi, c->plan, why, c->env->now);
+	c->ret->cause = cause;
+	c->ret->actor.kind = cause_actor(cause);
+	if (cause_is_of_domain(cause))
+		c->ret->libvirt = view_of(c->m);
+	view_words(&c->ret->libvirt, view, sizeof(view));
+	enter_phase(vmi, c->plan, end_words(vmi, cause), c->env->now);
+	want_words(vmi, cause);
+	if (cause && vmi_ends_with_host(vmi))
+		c->ret->actor.kind = ACTOR_HOST;
 	if (c->m->vm && vmi->phase == PHASE_RUNNING)
 		replace_str(&c->m->vm->adopts, NULL); /* the definition is ours by now */
 	c->m->vmi_changed = true;
@@ -106,10 +104,10 @@ void step_set_phase(struct step_call *c)
 	if (c->plan->restore)
 		c->m->vm->restore = true;
 	c->ret->warning = vmi->phase == PHASE_FAILED;
-	c->ret->actor.kind = ends_by(vmi);
-	happen(c->ret, KIND_VMI, phase_event(vmi->phase), "phase %s -> %s%s%s%s",
-		phase_name(before), phase_name(vmi->phase), why ? ": " : "", why ? why : "",
-		why && vmi_ends_with_host(vmi) ? "; the host goes down" : "");
+	happen(c->ret, KIND_VMI, end_event(c->ret, vmi->phase), "phase %s -> %s%s%s%s%s",
+		phase_name(before), phase_name(vmi->phase), vmi->end_why ? ": " : "",
+		vmi->end_why ? vmi->end_why : "",
+		cause && vmi_ends_with_host(vmi) ? "; the host goes down" : "", view);
 }
 
 /* The mark is durable: what the host began goes on after a restart of the agent. */
@@ -186,7 +184,7 @@ void step_disk_in_use(struct step_call *c)
 
 void step_op_line(struct step_call *c)
 {
-	if (c->plan->step != STEP_READ)
+	if (c->plan->step != STEP_READ && c->plan->step != STEP_READ_WORDS)
 		happen(c->ret, KIND_VMI, NULL, "%s", step_name(c->plan->step));
 }
 

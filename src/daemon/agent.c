@@ -86,6 +86,13 @@ static int load_vmi(void *ctx, const struct object_row *row)
 	return 0;
 }
 
+/* Each event takes a change number as well, and none of those comes twice even when the database was
+ * lost: so event numbers go on above the former ones, too. */
+static int64_t first_seq(const struct agent *agent)
+{
+	return agent->options->rebuilt ? store_current_rv(agent->store) : 0;
+}
+
 static int load_all(struct agent *agent, struct err *err)
 {
 	autofree char *boot = store_get_value(agent->store, "boot_id");
@@ -97,7 +104,7 @@ static int load_all(struct agent *agent, struct err *err)
 	agent->has_boot_id = l.same_boot;
 	starts_load(agent, boot);
 	hostdown_load(agent);
-	agent->event_seq = seq ? strtoll(seq, NULL, 10) : 0;
+	agent->event_seq = seq ? strtoll(seq, NULL, 10) : first_seq(agent);
 	ret = store_each(agent->store, &vms, load_vm, &l, err);
 	if (ret == 0)
 		ret = store_each(agent->store, &vmis, load_vmi, &l, err);

@@ -32,7 +32,8 @@ struct inflight { /* an op that left, by rising id */
 struct note { /* a happening that leaves with the commit: an event and a log line */
 	struct object_meta object; /* owned copies of ns, name, uid */
 	struct happening what;
-	char *file; /* owned; what.actor.file */
+	char *file;   /* owned; what.actor.file */
+	char *output; /* owned; what.output */
 };
 
 struct pending_reply { /* an answer that leaves with the commit */
@@ -171,6 +172,7 @@ void input_result(struct agent *agent, const struct input *input, struct now now
 void agent_note(struct agent *agent, const struct object_meta *object,
 	const struct happening *what);
 int notes_save(struct agent *agent, struct now now, struct err *err);
+int notes_save_seq(struct agent *agent, struct err *err); /* the last number given */
 void notes_publish(struct agent *agent); /* log lines, after the commit; empties the list */
 void notes_done(struct agent *agent);
 

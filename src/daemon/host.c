@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One port, two adapters behind it: volumes are made and removed by the image adapter, everything else
- * is libvirt's.
+ * One port, three adapters behind it: volumes are made and removed by the image adapter, QEMU's log is
+ * read by its own, everything else is libvirt's.
  */
 #include "daemon/host.h"
 
@@ -23,6 +23,8 @@ static void host_submit(struct hypervisor *hv, const struct op *op)
 
 	if (is_volume_op(op->kind))
 		image_submit(host->image, op);
+	else if (op->kind == OP_WORDS)
+		qemu_log_submit(host->log, op);
 	else
 		hv_submit(virt_hypervisor(host->virt), op);
 }
@@ -40,15 +42,18 @@ void host_init(struct host *host, uv_loop_t *loop, const struct config *config, 
 	host->port.sink = sink;
 	host->virt = virt_new(loop, config->libvirt, sink);
 	host->image = image_new(loop, &roots, sink);
+	host->log = qemu_log_new(loop, config->libvirt, sink);
 }
 
 bool host_is_busy(const struct host *host)
 {
-	return virt_busy(host->virt) > 0 || image_busy(host->image) > 0;
+	return virt_busy(host->virt) > 0 || image_busy(host->image) > 0 ||
+		qemu_log_busy(host->log) > 0;
 }
 
 void host_close(struct host *host)
 {
+	qemu_log_free(host->log);
 	image_free(host->image);
 	virt_free(host->virt);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The real host behind the hypervisor port: libvirt for domains, the image adapter for volumes. It only
- * routes each op to the one that knows it. Loop thread only.
+ * The real host behind the hypervisor port: libvirt for domains, the image adapter for volumes, QEMU's
+ * log for its words. It only routes each op to the one that knows it. Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_HOST_H
 #define VMAGENT_DAEMON_HOST_H
@@ -10,12 +10,14 @@
 
 #include "daemon/config.h"
 #include "io/image.h"
+#include "io/qemu_log.h"
 #include "io/virt.h"
 
 struct host {
 	struct hypervisor port; /* what the agent sees; first, so that a port is a host */
 	struct virt *virt;      /* owned */
 	struct image *image;    /* owned */
+	struct qemu_log *log;   /* owned */
 };
 
 /* config and what the sink points to must outlive it. Connects only at hv_start(). */

@@ -22,6 +22,8 @@ void agent_note(struct agent *agent, const struct object_meta *object, const str
 	note->what = *what;
 	note->file = xstrdup(what->actor.file);
 	note->what.actor.file = note->file;
+	note->output = xstrdup(what->output);
+	note->what.output = note->output;
 }
 
 static int note_save(struct agent *agent, const struct note *note, struct now now, struct err *err)
@@ -35,6 +37,7 @@ static int note_save(struct agent *agent, const struct note *note, struct now no
 	facts.seq = ++agent->event_seq;
 	facts.rv = store_next_rv(agent->store);
 	facts.wall = now.wall;
+	facts.node_name = agent->options->node_name;
 	facts.name = name;
 	facts.uid = uid;
 	snprintf(name, sizeof(name), "%s.%016" PRIx64, note->object.name, facts.seq);
@@ -46,28 +49,45 @@ static int note_save(struct agent *agent, const struct note *note, struct now no
 	return store_put(agent->store, &row, err);
 }
 
+int notes_save_seq(struct agent *agent, struct err *err)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, agent->event_seq);
+	return store_put_value(agent->store, "event_seq", text, err);
+}
+
 int notes_save(struct agent *agent, struct now now, struct err *err)
 {
 	int64_t before = agent->event_seq;
-	char text[24];
 	int ret = 0;
 
 	for (size_t i = 0; i < agent->n_notes && ret == 0; i++) {
 		if (agent->notes[i].what.reason)
 			ret = note_save(agent, &agent->notes[i], now, err);
 	}
-	snprintf(text, sizeof(text), "%" PRId64, agent->event_seq);
 	if (ret == 0 && agent->event_seq != before)
-		ret = store_put_value(agent->store, "event_seq", text, err);
+		ret = notes_save_seq(agent, err);
 	if (ret < 0)
 		agent->event_seq = before;
 	return ret;
 }
 
+/* " line | line", in one line of the log. */
+static char *output_line(const char *output)
+{
+	struct buf b = { 0 };
+
+	buf_puts(&b, output ? " " : "");
+	for (const char *c = output; c && *c; c++)
+		buf_puts(&b, *c == '\n' ? " | " : (char[]){ *c, '\0' });
+	return b.data;
+}
+
 static void note_log(const struct note *note)
 {
 	autofree char *machine = xasprintf("%s/%s", note->object.ns, note->object.name);
-	autofree char *text = NULL;
+	autofree char *output = output_line(note->output), *text = NULL;
 	char actor[300];
 	struct log_line line = {
 		.level = note->what.warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
@@ -77,7 +97,7 @@ static void note_log(const struct note *note)
 	};
 
 	actor_text(&note->what.actor, actor, sizeof(actor));
-	text = xasprintf("%s: %s%s%s%s", machine, note->what.text,
+	text = xasprintf("%s: %s%s%s%s%s", machine, note->what.text, output,
 		note->what.actor.kind ? " (" : "", note->what.actor.kind ? actor : "",
 		note->what.actor.kind ? ")" : "");
 	line.text = text;
@@ -89,6 +109,7 @@ static void note_done(struct note *note)
 	free(note->object.ns);
 	free(note->object.name);
 	free(note->file);
+	free(note->output);
 }
 
 void notes_publish(struct agent *agent)

@@ -37,7 +37,9 @@ void input_connection(struct agent *agent, const struct input *input, struct now
 
 static void note_panic(struct agent *agent, struct machine *m)
 {
-	struct happening what = { .warning = true, .actor.kind = ACTOR_GUEST };
+	struct happening what = { .warning = true,
+		.actor.kind = ACTOR_GUEST,
+		.cause = CAUSE_GUEST_PANIC };
 
 	happen(&what, KIND_VMI, "GuestPanicked", "the guest panicked");
 	agent_note(agent, &m->vmi->meta, &what);
@@ -46,7 +48,7 @@ static void note_panic(struct agent *agent, struct machine *m)
 /* Once for each disk and reason, for as long as the errors go on. */
 static void note_io_error(struct agent *agent, struct machine *m, const struct domain_event *event)
 {
-	struct happening what = { .warning = true };
+	struct happening what = { .warning = true, .actor.kind = ACTOR_LIBVIRT };
 	autofree char *directory = agent_run_directory(agent, m->vmi);
 	autofree char *path = volume_path(&m->vmi->typed, event->disk, directory);
 	bool full = streq(event->io_reason, "enospc");
@@ -234,6 +236,16 @@ static void note_failure(struct agent *agent, struct machine *m, const struct op
 	agent_note(agent, &m->vmi->meta, &what);
 }
 
+static void note_words(struct agent *agent, struct machine *m, const struct op_result *result)
+{
+	struct happening what = { .warning = true, .output = result->words };
+
+	if (!m->vmi || !result->words || !result->words[0])
+		return;
+	happen(&what, KIND_VMI, "QEMUOutput", "QEMU wrote:");
+	agent_note(agent, &m->vmi->meta, &what);
+}
+
 static void machine_result(struct agent *agent, const struct inflight *in,
 	const struct op_result *result, struct now now)
 {
@@ -251,7 +263,10 @@ static void machine_result(struct agent *agent, const struct inflight *in,
 	fold_result(m, result, lane, now);
 	if (in->kind == OP_READ)
 		read_result(agent, m, in, result);
-	note_failure(agent, m, result);
+	if (in->kind == OP_WORDS)
+		note_words(agent, m, result);
+	else
+		note_failure(agent, m, result);
 	agent_mark(agent, m);
 }
 

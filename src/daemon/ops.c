@@ -64,6 +64,7 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 	op->keep_nvram = m->vmi->domain != NULL;
 	op->directory = agent_run_directory(agent, m->vmi);
 	op->facts = m->dom.facts;
+	op->since = m->vmi->phase_wall[PHASE_SCHEDULED];
 	copy_str(op->vmi_uid, UID_SIZE, m->vmi->meta.uid);
 	copy_str(op->uuid, UID_SIZE, m->vmi->typed.uuid);
 	if (op->kind == OP_START)

@@ -22,7 +22,9 @@ void rebuild_load(struct agent *agent)
 
 int rebuild_save(struct agent *agent, struct err *err)
 {
-	return store_put_value(agent->store, VALUE_NAME, agent->rebuilding ? "1" : "0", err);
+	int ret = store_put_value(agent->store, VALUE_NAME, agent->rebuilding ? "1" : "0", err);
+
+	return ret < 0 ? ret : notes_save_seq(agent, err);
 }
 
 /* The run is as it was when it started; its next read tells how it is now. */

@@ -27,8 +27,8 @@ static void report_overdue(struct agent *agent, struct machine *m, struct now no
 		if (op->kind == OP_NONE || op->overdue || now.boot < op->deadline)
 			continue;
 		op->overdue = true;
-		if (!m->vmi)
-			continue; /* it outlived its run */
+		if (!m->vmi || lane == LANE_WORDS)
+			continue; /* it outlived its run, or is done without */
 		happen(&what, KIND_VMI, "LibvirtHangs", "libvirt has not answered '%s' for %lld s",
 			op_kind_name(op->kind), (long long)(op_kind_deadline(op->kind) / 1000));
 		agent_note(agent, &m->vmi->meta, &what);

@@ -35,7 +35,7 @@ ends_cause()
 ends_judge() # WHEN
 {
 	local name
-	soon "poweroff $1: Succeeded" told ended "${run[ended]}" 'phase Running -> Succeeded: the guest shut down'
+	soon "poweroff $1: Succeeded" told ended "${run[ended]}" 'phase Running -> Succeeded: the guest powered itself off'
 	soon "kill -9 of QEMU $1: Failed" told killed "${run[killed]}" 'phase Running -> Failed'
 	# A libvirtd that was there when it happened has ended QEMU, and tells it from a crash to those who listened only.
 	soon "panic $1: Failed" told panicked "${run[panicked]}" 'phase Running -> Failed'

@@ -41,14 +41,14 @@ soon '… and then tried again' same 3 creations
 up loop
 ends_again 3 type_in loop poweroff
 soon 'the guest powers off: held back again' same CrashLoopBackOff status loop
-soon '… by 40 to 60 s' told loop "$(vm_uid loop)" "$(text '3 times' 'the guest shut down'); next try in [4-6]. s"
+soon '… by 40 to 60 s' told loop "$(vm_uid loop)" "$(text '3 times' 'the guest powered itself off'); next try in [4-6]. s"
 soon '… without a VMI' no_vmi loop
 is 'a condition says so' "$(condition reason)" GuestKeepsEnding
 holds 'describe tells how often, why, and when it is tried next' \
-	described "GuestKeepsEnding: $(text '3 times' 'the guest shut down'); next try at [0-9-]+T[0-9:]+Z$"
-holds '… and shows the event' described "Warning +CrashLoopBackOff .*$(text '3 times' 'the guest shut down')"
+	described "GuestKeepsEnding: $(text '3 times' 'the guest powered itself off'); next try at [0-9-]+T[0-9:]+Z$"
+holds '… and shows the event' described "Warning +CrashLoopBackOff .*$(text '3 times' 'the guest powered itself off')"
 holds 'so does get -o wide' \
-	sh -c "'$B/vmactl' get vm loop -o wide | grep -q 'CrashLoopBackOff .*$(text '3 times' 'the guest shut down')'"
+	sh -c "'$B/vmactl' get vm loop -o wide | grep -q 'CrashLoopBackOff .*$(text '3 times' 'the guest powered itself off')'"
 is 'the start failure of upstream is another' "$(get vm loop .status.startFailure)" ''
 
 holds 'a start in the wait is accepted' vmactl start loop

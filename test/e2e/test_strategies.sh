@@ -83,7 +83,7 @@ done
 for strategy in "${strategies[@]}"; do
 	type_in "$(machine poweroff "$strategy")" poweroff &
 done
-ended poweroff Succeeded 'the guest shut down'
+ended poweroff Succeeded 'the guest powered itself off'
 runs_anew poweroff Always
 stops     poweroff RerunOnFailure
 is_kept   poweroff Manual Succeeded

@@ -34,7 +34,7 @@ noticed() # AFTER WHAT: a guest that powers off is
 	up "$2"
 	run=$(vmi_uid "$2")
 	type_in "$2" poweroff
-	soon "$1: a guest's end is noticed" told "$2" "$run" 'phase Running -> Succeeded: the guest shut down'
+	soon "$1: a guest's end is noticed" told "$2" "$run" 'phase Running -> Succeeded: the guest powered itself off'
 }
 
 begin

@@ -173,11 +173,16 @@ void do_database(struct command *c)
 {
 	struct world *w = c->w;
 	unsigned fail_after = w->store->fail_after;
+	int64_t rv;
 
 	agent_down(w);
+	rv = store_current_rv(w->store) + 1000; /* where a lost database's counter goes on */
 	store_close(take(&w->store));
 	w->lost = true;
 	agent_prepare(w);
 	store_fail_after(w->store, fail_after);
+	w->store->rv = w->store->committed = rv;
+	w->store->now.floor = w->store->before.floor = rv;
+	watch_database_lost(w, rv);
 	agent_up(w);
 }

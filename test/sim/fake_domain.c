@@ -334,6 +334,11 @@ static void do_clean(struct world *w, const struct op *op, struct op_result *res
 	}
 }
 
+static void do_words(struct world *w, const struct op *op, struct op_result *result)
+{
+	result->words = xstrdup(fake_guest(w, op->domain)->words);
+}
+
 typedef void effect_fn(struct world *w, const struct op *op, struct op_result *result);
 
 /* clang-format off */
@@ -352,6 +357,7 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_DESTROY]  = do_destroy,
 	[OP_UNDEFINE] = do_undefine,
 	[OP_CLEAN]    = do_clean,
+	[OP_WORDS]    = do_words,
 };
 /* clang-format on */
 

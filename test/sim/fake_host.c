@@ -36,6 +36,7 @@ void domain_boot(struct world *w, struct fake_domain *dom)
 	dom->state = DOMAIN_RUNNING;
 	dom->reason = REASON_UNKNOWN;
 	fake_guest(w, dom->name)->boots++;
+	fake_guest(w, dom->name)->words = NULL;
 	if (w->fake.odd)
 		emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN); /* RESUMED */
 	emit(w, dom, DOMAIN_EVENT_STARTED);
@@ -180,6 +181,7 @@ static void guest_panic(struct world *w, struct fake_domain *dom)
 
 static void guest_crash(struct world *w, struct fake_domain *dom)
 {
+	fake_guest(w, dom->name)->words = "qemu-system-x86_64: malloc(): corrupted top size";
 	if (w->fake.down)
 		dom->unseen = UNSEEN_CRASH;
 	else

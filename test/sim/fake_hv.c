@@ -28,6 +28,7 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_DESTROY]  = 200,
 	[OP_UNDEFINE] = 5,
 	[OP_CLEAN]    = 20,
+	[OP_WORDS]    = 3,
 };
 /* clang-format on */
 
@@ -136,6 +137,9 @@ static bool fails_by_script(struct world *w, const struct op *op, struct err *er
 		return false;
 	script->fails--;
 	err_set(err, script->code, "%s", script->text);
+	if (op->kind == OP_START && script->code == ERR_HYPERVISOR) /* it got as far as a QEMU */
+		fake_guest(w, op->domain)->words = "qemu-system-x86_64: cannot do that\n"
+						   "qemu-system-x86_64: giving up";
 	return true;
 }
 
@@ -172,10 +176,10 @@ static bool is_op(const struct pending *p)
 	return p->fire == take_effect;
 }
 
-/* Volumes are made by children that die with the agent. */
+/* Volumes are made by children that die with the agent; a log is a file that it reads itself. */
 static bool is_local(const struct op *op)
 {
-	return op->kind == OP_PREPARE || op->kind == OP_CLEAN;
+	return op->kind == OP_PREPARE || op->kind == OP_CLEAN || op->kind == OP_WORDS;
 }
 
 /* After an agent's kill only libvirtd knows of them. */

@@ -57,9 +57,8 @@ static void on_committed(void *ctx, int64_t rv)
 {
 	struct world *w = ctx;
 
-	(void)rv;
 	if (!w->dead)
-		watch_commit(w);
+		watch_commit(w, rv);
 }
 
 static void sink_connection(void *ctx, bool up, const char *why)

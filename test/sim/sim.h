@@ -108,6 +108,7 @@ struct fake_guest { /* of a domain's name, over all its domains */
 	enum fake_agent agent;
 	unsigned boots, signals, kills, suspends, resumes, reboots, resets;
 	msec first_signal, killed_at;
+	const char *words; /* what its last QEMU wrote; a constant, or NULL */
 };
 
 struct op_script { /* per kind of op */
@@ -151,6 +152,8 @@ struct watch {
 	size_t n_vmis;
 	char stopped[MARKS_MAX][64]; /* VMs that an admin stopped */
 	size_t n_stopped;
+	int64_t rv, seq; /* the newest change that was looked at, and event */
+	bool recount;    /* the database was lost: the next event's number need only be higher */
 };
 
 struct mark {
@@ -287,7 +290,8 @@ void folder_rename(struct world *w, const char *from, const char *to);
 void folder_scan(struct world *w); /* all of it */
 
 /* watch.c */
-void watch_commit(struct world *w);
+void watch_commit(struct world *w, int64_t rv);
+void watch_database_lost(struct world *w, int64_t rv); /* its counter goes on at rv */
 void watch_submit(struct world *w, const struct op *op);
 void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_uid);
 void watch_quiet(struct world *w);

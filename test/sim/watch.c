@@ -40,7 +40,7 @@ struct stored {
 	char uid[UID_SIZE];
 	enum phase phase;
 	enum pause pause;
-	bool deleted, signalled, killed, act, tried, ended, claim, host_shutdown;
+	bool deleted, signalled, killed, act, tried, ended, claim, host_shutdown, words;
 };
 
 static bool has(const cJSON *json, const char *key)
@@ -63,7 +63,8 @@ static struct stored stored_of(const struct object_row *row)
 		.act = has(json, "act"),
 		.tried = has(json, "ioLast"),
 		.ended = has(json, "stopped") || has(json, "guestShutdown"),
-		.claim = has(json, "claim") };
+		.claim = has(json, "claim"),
+		.words = has(json, "words") };
 
 	copy_str(stored.uid, UID_SIZE, row->uid);
 	cJSON_Delete(json);
@@ -85,11 +86,51 @@ static int follow_phase(void *ctx, const struct object_row *row)
 	return 0;
 }
 
-void watch_commit(struct world *w)
+/* The name's number is the annotation's, and it is the next one. After a lost database it only rises. */
+static int follow_event(void *ctx, const struct change_row *row)
+{
+	struct world *w = ctx;
+	struct watch *watch = &w->watch;
+	cJSON *root = cJSON_Parse(row->object);
+	const cJSON *metadata = cJSON_GetObjectItemCaseSensitive(root, "metadata");
+	const cJSON *notes = cJSON_GetObjectItemCaseSensitive(metadata, "annotations");
+	const char *text =
+		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(notes, "vmagent.io/seq"));
+	const char *dot = strrchr(row->name, '.');
+	int64_t seq = text ? strtoll(text, NULL, 10) : 0;
+
+	if (!dot || strtoll(dot + 1, NULL, 16) != seq)
+		world_fail(w, "event %s says that its number is %" PRId64, row->name, seq);
+	if (watch->recount ? seq <= watch->seq : seq != watch->seq + 1)
+		world_fail(w, "event %" PRId64 " follows on %" PRId64, seq, watch->seq);
+	watch->seq = seq;
+	watch->recount = false;
+	cJSON_Delete(root);
+	return 0;
+}
+
+static void follow_events(struct world *w, int64_t rv)
+{
+	struct change_query query = { .kind = KIND_EVENT, .since = w->watch.rv, .limit = -1 };
+	struct err err;
+
+	if (store_changes(w->store, &query, follow_event, w, &err) < 0)
+		world_fail(w, "%s", err.msg);
+	w->watch.rv = rv;
+}
+
+void watch_commit(struct world *w, int64_t rv)
 {
 	struct object_query query = { .kind = KIND_VMI };
 
 	store_each(w->store, &query, follow_phase, w, NULL);
+	follow_events(w, rv);
+}
+
+void watch_database_lost(struct world *w, int64_t rv)
+{
+	w->watch.rv = rv;
+	w->watch.recount = true;
 }
 
 /* ---- what an admin stopped ------------------------------------------------------------------------ */
@@ -180,6 +221,8 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_REBOOT:
 	case OP_RESET:
 		return guest_objection(vmi, op->kind);
+	case OP_WORDS:
+		return vmi->words ? NULL : "nobody asked why it ended";
 	case OP_UNDEFINE:
 	case OP_CLEAN:
 		return final ? NULL : "it is not final";
@@ -305,36 +348,15 @@ void watch_quiet(struct world *w)
 	}
 }
 
-static int count_event(void *ctx, const struct object_row *row)
-{
-	int64_t *next = ctx;
-	const char *dot = strrchr(row->name, '.');
-
-	if (dot && strtoll(dot + 1, NULL, 16) > *next)
-		*next = strtoll(dot + 1, NULL, 16);
-	return 0;
-}
-
-static int count_row(void *ctx, const struct object_row *row)
-{
-	(void)row;
-	++*(int64_t *)ctx;
-	return 0;
-}
-
 void watch_end(struct world *w)
 {
-	struct object_query query = { .kind = KIND_EVENT };
 	autofree char *stored = store_get_value(w->store, "event_seq");
-	int64_t last = 0, n = 0, seq = stored ? strtoll(stored, NULL, 10) : 0;
+	int64_t seq = stored ? strtoll(stored, NULL, 10) : 0;
 
-	store_each(w->store, &query, count_event, &last, NULL);
-	store_each(w->store, &query, count_row, &n, NULL);
-	if (last != n || last != seq)
-		world_fail(w,
-			"event numbers have gaps: %" PRId64 " events, the last is %" PRId64
-			", stored is %" PRId64,
-			n, last, seq);
+	follow_events(w, store_current_rv(w->store));
+	if (seq != w->watch.seq && !w->watch.recount)
+		world_fail(w, "the last event is %" PRId64 ", but stored is %" PRId64, w->watch.seq,
+			seq);
 	if (w->agent && !agent_is_healthy(w->agent, &(struct err){ 0 }))
 		world_fail(w, "the agent ends unhealthy");
 }

@@ -205,6 +205,7 @@ static const struct {
 	{ OP_RESET, "reset", LANE_GUEST, 30000 },
 	{ OP_UNDEFINE, "undefine", LANE_MAIN, 30000 },
 	{ OP_CLEAN, "clean", LANE_MAIN, 300000 },
+	{ OP_WORDS, "read-output", LANE_WORDS, 5000 },
 };
 _Static_assert(ARRAY_SIZE(ops) == OP_KIND_MAX, "a row for each op");
 
