@@ -70,7 +70,7 @@ _vmactl() {
 				esac
 				;;
 			adopt) words=$(_vmactl_names domains '') ;;
-			start | stop | restart) words=$(_vmactl_names vm '') ;;
+			explain | start | stop | restart) words=$(_vmactl_names vm '') ;;
 			console | pause | unpause | soft-reboot | reset) words=$(_vmactl_names vmi '') ;;
 			help) words=$(_vmactl_words Commands:) ;;
 			validate)

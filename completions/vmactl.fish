@@ -23,14 +23,14 @@ complete -c vmactl -n '__fish_seen_subcommand_from adopt' -a '(__vmactl_names do
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -l name -x -d 'what the VM is to be called'
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -s y -l yes -d 'do not ask'
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'only show it'
-complete -c vmactl -n '__fish_seen_subcommand_from start stop restart' -a '(__vmactl_names vm)'
+complete -c vmactl -n '__fish_seen_subcommand_from explain start stop restart' -a '(__vmactl_names vm)'
 complete -c vmactl -n '__fish_seen_subcommand_from console pause unpause soft-reboot reset' -a '(__vmactl_names vmi)'
 complete -c vmactl -n '__fish_seen_subcommand_from validate' -F
 complete -c vmactl -s h -l help -d 'print help'
 complete -c vmactl -s n -l namespace -x -d namespace
 complete -c vmactl -l socket -r -d "the agent's socket"
 complete -c vmactl -n '__fish_seen_subcommand_from apply create delete validate' -s f -l filename -r -F -d file
-complete -c vmactl -n '__fish_seen_subcommand_from get events apply create version' -s o -l output -x -a 'wide json yaml name jsonpath= custom-columns=' -d format
+complete -c vmactl -n '__fish_seen_subcommand_from get events explain apply create version' -s o -l output -x -a 'wide json yaml name jsonpath= custom-columns=' -d format
 complete -c vmactl -n '__fish_seen_subcommand_from get events' -s w -l watch -d 'go on printing what changes'
 complete -c vmactl -n '__fish_seen_subcommand_from get events delete' -s A -l all-namespaces -d 'of every namespace'
 complete -c vmactl -n '__fish_seen_subcommand_from get delete' -s l -l selector -x -d 'only objects with these labels'

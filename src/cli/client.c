@@ -76,12 +76,14 @@ static int refusal(int status, const struct buf *body, struct fault *fault)
 {
 	struct node *answer = NULL;
 	const char *reason, *message;
+	autofree char *plain = NULL;
 
 	fault_done(fault);
 	fault->exit = EXIT_ERROR;
 	fault->status = status;
-	if (body->data)
-		json_parse(body->data, body->len, &answer, NULL);
+	if (body->data && json_parse(body->data, body->len, &answer, NULL))
+		plain = xstrndup(body->data,
+			strcspn(body->data, "\r\n")); /* of /healthz, or a stranger */
 	reason = node_text(answer, "reason");
 	message = node_text(answer, "message");
 	if (!message && status == 404)
@@ -91,7 +93,9 @@ static int refusal(int status, const struct buf *body, struct fault *fault)
 	else
 		buf_printf(&fault->text, "Error from server%s%s%s: %s", reason ? " (" : "",
 			reason ? reason : "", reason ? ")" : "",
-			message ? message : "it answered without words");
+			message                   ? message
+				: plain && *plain ? plain
+						  : "it answered without words");
 	if (!message)
 		buf_printf(&fault->text, " (HTTP status %d)", status);
 	node_free(answer);

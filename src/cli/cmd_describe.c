@@ -10,6 +10,7 @@
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/events.h"
+#include "cli/explain.h"
 #include "cli/merge_apply.h"
 #include "cli/options.h"
 #include "cli/yaml.h"
@@ -72,22 +73,6 @@ static void pairs(const struct node *object, const char *label, const char *path
 		line(label, "<none>");
 }
 
-/* Whether a condition says what is wrong. */
-static bool is_trouble(const struct node *condition)
-{
-	static const struct {
-		const char *type, *status;
-	} troubles[] = { { "CrashLoop", "True" }, { "Failure", "True" },
-		{ "ManifestRejected", "True" }, { "Synchronized", "False" }, { "Paused", "True" },
-		{ "Ready", "False" } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
-		if (streq(node_text(condition, "type"), troubles[i].type) &&
-			streq(node_text(condition, "status"), troubles[i].status))
-			return true;
-	return false;
-}
-
 static void why(const struct node *object)
 {
 	const struct node *conditions = node_at(object, "status.conditions");
@@ -100,7 +85,7 @@ static void why(const struct node *object)
 		const char *message = node_text(condition, "message");
 		autofree char *text = NULL;
 
-		if (!is_trouble(condition) || (!reason && !message))
+		if (!condition_is_trouble(condition) || (!reason && !message))
 			continue;
 		text = xasprintf("%s%s%s", reason ? reason : "", reason && message ? ": " : "",
 			message ? message : "");

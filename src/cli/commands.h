@@ -7,7 +7,7 @@
 
 /* clang-format off */
 #define COMMANDS(X)                                                    \
-	X(get) X(describe) X(events) X(wait)                           \
+	X(get) X(describe) X(explain) X(events) X(wait)                \
 	X(apply) X(create) X(delete) X(validate) X(adopt)                       \
 	X(start) X(stop) X(restart)                                    \
 	X(pause) X(unpause) X(soft_reboot) X(reset) X(console)         \

@@ -215,7 +215,7 @@ static const struct scene scenes[] = {
 	{ "get vmi", NULL, { { "GET", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n" } }, EXIT_ERROR, "", "cannot be read: '-5'\n" },
 	{ "get vmi", NULL, { { "GET", "SSH-2.0-OpenSSH_9.2\r\n\r\n" } }, EXIT_ERROR, "", "does not speak HTTP" },
 	{ "get vmi", NULL, { { "GET", OK("<html>") } }, EXIT_ERROR, "", "error: the agent's answer cannot be read: not JSON at offset 0" },
-	{ "get vmi", NULL, { { "GET", "HTTP/1.1 503 X\r\n\r\nbusy" } }, EXIT_ERROR, "", "Error from server: it answered without words (HTTP status 503)\n" },
+	{ "get vmi", NULL, { { "GET", "HTTP/1.1 503 X\r\n\r\nbusy" } }, EXIT_ERROR, "", "Error from server: busy (HTTP status 503)\n" },
 	{ "get vmi", NULL, { { "GET", "" } }, EXIT_UNREACHABLE, "", "error: the agent ended the connection\n" },
 
 	/* verbs */
