@@ -38,15 +38,19 @@ bool rule_phase(const struct view *v, struct plan *plan)
 		plan_phase(plan, next, cause, end_reason_text(v, next, cause));
 }
 
-/* Deleted before it ran, or a start that never came to be: Failed (§7.3, §2.3). */
+static bool is_known_not_to_live(const struct view *v)
+{
+	return v->settled && !domain_is_alive(v->state) && lane_is_free(v, LANE_MAIN);
+}
+
+/* Deleted before it ran (files that are still being made are removed afterwards), or a start that never came to be: Failed (§7.3, §2.3). */
 bool rule_never_ran(const struct view *v, struct plan *plan)
 {
 	if (!vmi_is_live(v) || v->vmi->phase == PHASE_RUNNING)
 		return false;
 	if (v->vmi->claim && !v->vmi->hopeless)
 		return false; /* it did */
-	if (vmi_is_stopping(v->vmi) && lane_is_free(v, LANE_MAIN) &&
-		(!v->vmi->prepared || (v->settled && !domain_is_alive(v->state))))
+	if (vmi_is_stopping(v->vmi) && (!v->vmi->prepared || is_known_not_to_live(v)))
 		return plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN,
 			vmi_ends_with_host(v->vmi) ? "HostShutdown" : "DeletedBeforeRunning");
 	if (v->vmi->hopeless && lane_is_free(v, LANE_MAIN))
@@ -58,6 +62,6 @@ bool rule_never_ran(const struct view *v, struct plan *plan)
 
 	if (v->host->now.boot < limit)
 		return wake_at(plan, limit);
-	return v->settled && !domain_is_alive(v->state) && lane_is_free(v, LANE_MAIN) &&
+	return is_known_not_to_live(v) &&
 		plan_phase(plan, PHASE_FAILED, REASON_UNKNOWN, "StartTimeout");
 }
