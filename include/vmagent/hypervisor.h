@@ -15,27 +15,44 @@
  * X(constant, name, lane, deadline s). One op per machine and lane at a time; URGENT travels on the
  * connection and workers of its own, so that five hung calls cannot hold it up (design §4).
  */
-#define OPS(X)                                  \
-	X(NONE, "", LANE_MAIN, 0)               \
-	X(LIST, "list", LANE_URGENT, 30)        \
-	X(READ, "read", LANE_READ, 30)          \
-	X(DESCRIBE, "describe", LANE_READ, 30)  \
-	X(PREPARE, "prepare", LANE_MAIN, 300)   \
-	X(START, "start", LANE_MAIN, 120)       \
-	X(CLAIM, "claim", LANE_MAIN, 30)        \
-	X(SHUTDOWN, "shutdown", LANE_SIGNAL, 5) \
-	X(DESTROY, "destroy", LANE_URGENT, 30)  \
-	X(SUSPEND, "suspend", LANE_GUEST, 30)   \
-	X(RESUME, "resume", LANE_GUEST, 30)     \
-	X(REBOOT, "reboot", LANE_GUEST, 30)     \
-	X(RESET, "reset", LANE_GUEST, 30)       \
-	X(UNDEFINE, "undefine", LANE_MAIN, 30)  \
-	X(CLEAN, "clean", LANE_MAIN, 300)       \
+#define OPS(X)                                              \
+	X(NONE, "", LANE_MAIN, 0)                           \
+	X(LIST, "list", LANE_URGENT, 30)                    \
+	X(READ, "read", LANE_READ, 30)                      \
+	X(DESCRIBE, "describe", LANE_READ, 30)              \
+	X(PREPARE, "prepare", LANE_MAIN, 300)               \
+	X(START, "start", LANE_MAIN, 120)                   \
+	X(CLAIM, "claim", LANE_MAIN, 30)                    \
+	X(SHUTDOWN, "shutdown", LANE_SIGNAL, 5)             \
+	X(AGENT_SHUTDOWN, "agent-shutdown", LANE_AGENT, 60) \
+	X(AGENT_REBOOT, "agent-reboot", LANE_AGENT, 60)     \
+	X(AGENT_TIME, "agent-time", LANE_AGENT, 60)         \
+	X(AGENT_INFO, "agent-info", LANE_AGENT, 60)         \
+	X(DESTROY, "destroy", LANE_URGENT, 30)              \
+	X(SUSPEND, "suspend", LANE_GUEST, 30)               \
+	X(RESUME, "resume", LANE_GUEST, 30)                 \
+	X(REBOOT, "reboot", LANE_GUEST, 30)                 \
+	X(RESET, "reset", LANE_GUEST, 30)                   \
+	X(UNDEFINE, "undefine", LANE_MAIN, 30)              \
+	X(CLEAN, "clean", LANE_MAIN, 300)                   \
 	X(WORDS, "read-output", LANE_WORDS, 5)
 
-/* GUEST is for what a user does to a run that lives; hung there, it is in the way of no stop. WORDS is for
- * what QEMU wrote itself: of no weight but to those who ask why, so nothing waits long for it. */
-enum op_lane { LANE_MAIN, LANE_READ, LANE_SIGNAL, LANE_GUEST, LANE_URGENT, LANE_WORDS, LANE_MAX };
+/*
+ * GUEST is for what a user does to a run that lives; hung there, it is in the way of no stop. AGENT is for what the
+ * guest's agent is asked: it may answer late or never, so it has few workers of its own, and each call
+ * ends by itself within some 5 s. Its deadlines leave room for the wait behind other guests' agents. WORDS
+ * is for what QEMU wrote itself: of no weight but to those who ask why, so nothing waits long for it.
+ */
+enum op_lane {
+	LANE_MAIN,
+	LANE_READ,
+	LANE_SIGNAL,
+	LANE_GUEST,
+	LANE_AGENT,
+	LANE_URGENT,
+	LANE_WORDS,
+	LANE_MAX
+};
 
 enum op_kind {
 #define X(c, name, lane, deadline) OP_##c,
@@ -123,6 +140,7 @@ struct op_result {
 	size_t n_domains;
 	struct domain_detail *detail; /* owned or NULL */
 	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
+	char *text; /* owned or NULL; AGENT_INFO: the agent's answer, as it came from the guest */
 };
 void op_result_done(struct op_result *result);
 

@@ -244,7 +244,7 @@ struct condition_time {
 	msec since;     /* wall */
 };
 
-#define CONDITIONS_MAX 12
+#define CONDITIONS_MAX 16
 
 struct condition_times {
 	struct condition_time list[CONDITIONS_MAX];
@@ -328,11 +328,14 @@ struct vmi {
 	bool queued;  /* it waits for a start slot, shown as a condition */
 	bool paused;  /* as last seen, for whoever asks while libvirt cannot be asked */
 	enum domain_reason paused_by;
-	bool agent; /* the guest agent is connected, as last seen */
+	bool agent;          /* the guest agent is connected, as last seen */
+	char *agent_problem; /* owned or NULL: what that agent lacks */
+	msec set_time_until; /* boot time until which its clock is to be set, after a pause */
 	struct io_retry io;
 	enum act act;      /* waits until its op can leave */
 	msec signal_first; /* boot time of the first shutdown signal; 0: none */
-	msec signal_last;  /* of the last one, or of the last kill */
+	msec signal_last;  /* of the last one by ACPI, or of the last kill */
+	msec asked_last;   /* of the last one by the guest agent */
 	bool rebooted;     /* the host was restarted since it began: its domain cannot live */
 	bool prepared;     /* its volumes' files exist */
 	bool claim; /* its domain ran before, and is to be given our metadata; nothing else until then */
@@ -353,6 +356,10 @@ struct domain {
 	bool active;          /* libvirt says that a QEMU lives (true for Crashed/preserve too) */
 	char owner[UID_SIZE]; /* VMI UID in its metadata; "" none */
 	bool agent;           /* a guest agent has opened its channel */
+	bool agent_asked;     /* … which has said what it can do */
+	unsigned agent_tries; /* calls in a row that it did not answer */
+	msec agent_retry_at;  /* boot time before which it is not asked what it can do again */
+	msec time_retry_at;   /* … nor told to set its clock again */
 	unsigned agreed;      /* equal reads in a row since the connection came up */
 	uint64_t facts;       /* counts every event and op result folded; dates a read */
 	bool look_again;      /* an event or result asks for a read */

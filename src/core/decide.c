@@ -94,6 +94,8 @@ static rule_fn *const rules[] = {
 	rule_pause,
 	rule_io_error,
 	rule_io_over,
+	rule_set_time,
+	rule_agent_info,
 	rule_synchronized,
 	rule_words,
 	rule_clean,

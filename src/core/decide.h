@@ -44,6 +44,10 @@
 	X(REBOOT, "reboot", REBOOT)                                         \
 	X(RESET, "reset", RESET)                                            \
 	X(SIGNAL, "signal", SHUTDOWN)                                       \
+	X(ASK_AGENT, "ask-agent", AGENT_SHUTDOWN)                           \
+	X(REBOOT_BY_AGENT, "reboot-by-agent", AGENT_REBOOT)                 \
+	X(SET_TIME, "set-time", AGENT_TIME)                                 \
+	X(AGENT_INFO, "agent-info", AGENT_INFO)                             \
 	X(KILL, "kill", DESTROY)                                            \
 	X(READ_WORDS, "read-output", WORDS)                                 \
 	X(UNDEFINE, "undefine", UNDEFINE)                                   \
@@ -88,6 +92,9 @@ struct host_facts {
 };
 
 #define START_TIMEOUT_S 240 /* in Scheduled, then Failed (§2.3 [P]) */
+
+#define SET_TIME_S       60 /* after a resume the guest's clock is tried to be set for so long, … */
+#define SET_TIME_RETRY_S 1 /* … each second (§5.4 unpause) */
 
 struct plan machine_decide(const struct machine *m, const struct host_facts *host);
 

@@ -6,6 +6,7 @@
 
 #include "core/ioretry.h"
 #include "core/phase.h"
+#include "core/status.h"
 
 static bool is_at_hand(const struct view *v)
 {
@@ -19,7 +20,9 @@ bool rule_act(const struct view *v, struct plan *plan)
 		return false;
 	switch (v->vmi->act) {
 	case ACT_REBOOT:
-		return plan_step(plan, STEP_REBOOT);
+		if (v->vmi->typed.acpi && !vmi_has_agent(v->vmi, &v->m->dom))
+			return plan_step(plan, STEP_REBOOT);
+		return lane_is_free(v, LANE_AGENT) && plan_step(plan, STEP_REBOOT_BY_AGENT);
 	case ACT_RESET:
 		return plan_step(plan, STEP_RESET);
 	case ACT_NONE:

@@ -70,4 +70,8 @@ bool rule_io_error(const struct view *v, struct plan *plan);
 bool rule_io_over(const struct view *v, struct plan *plan);
 bool rule_synchronized(const struct view *v, struct plan *plan);
 
+/* decide_agent.c */
+bool rule_set_time(const struct view *v, struct plan *plan);
+bool rule_agent_info(const struct view *v, struct plan *plan);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/phase.h"
 #include "core/shutdown.h"
+#include "core/status.h"
 
 /* Whether the last kill has had its time; it may be lost on the way, so it is repeated. */
 static bool may_kill(const struct view *v, struct plan *plan)
@@ -33,43 +34,70 @@ bool rule_host_stop(const struct view *v, struct plan *plan)
 		plan_step(plan, STEP_HOST_STOP);
 }
 
-/* The kill needs no fresh read: it is owner-checked where it lands, and a hung read must not eat it. */
+/* A domain that was seen since libvirt is back (design §4); what it does now may be about to be read. */
+static bool is_seen(const struct view *v)
+{
+	return v->state != DOMAIN_UNKNOWN && v->m->dom.agreed >= READS_TO_AGREE;
+}
+
+static bool is_overdue(const struct view *v)
+{
+	return v->m->ops[LANE_MAIN].overdue || v->m->ops[LANE_READ].overdue;
+}
+
+/*
+ * Whether there is something to stop. Signals and kills are owner-checked where they land, so they need no fresh
+ * read, and one that hangs must eat nothing of the grace: what was seen last is enough. After an op or a
+ * read that was reported as hung, not even that is needed.
+ */
+static bool is_to_be_stopped(const struct view *v)
+{
+	if (!v->vmi->prepared || vmi_is_unclaimed(v) || !v->host->connected)
+		return false; /* it never got as far as a domain of ours, or nothing can be sent */
+	if (is_overdue(v) || (!v->settled && v->vmi->signal_first))
+		return true;
+	return is_seen(v) && domain_is_alive(v->state);
+}
+
+/* Of a state that is not fresh nothing is concluded: it may have been paused then. */
+static struct shutdown_facts shutdown_facts_of(const struct view *v)
+{
+	const struct vmi *vmi = v->vmi;
+	bool blind = !is_seen(v) && !is_overdue(v);
+
+	return (struct shutdown_facts){
+		.grace = vmi->typed.grace,
+		.state = v->settled ? v->state : DOMAIN_UNKNOWN,
+		.first = vmi->signal_first,
+		.kill_at = vmi->kill_at,
+		.now = v->host->now.boot,
+		.ways[WAY_AGENT] = { .heard = vmi_has_agent(vmi, &v->m->dom),
+			.busy = blind || !lane_is_free(v, LANE_AGENT),
+			.last = vmi->asked_last },
+		.ways[WAY_BUTTON] = { .heard = vmi->typed.acpi,
+			.busy = blind || !lane_is_free(v, LANE_SIGNAL),
+			.last = vmi->signal_last },
+	};
+}
+
 bool rule_stop(const struct view *v, struct plan *plan)
 {
-	if (!vmi_is_live(v) || !vmi_is_stopping(v->vmi) || !v->host->connected)
-		return false;
-	if (!v->vmi->prepared || vmi_is_unclaimed(v))
-		return false; /* it never got as far as a domain of ours */
-
-	bool overdue = v->m->ops[LANE_MAIN].overdue || v->m->ops[LANE_READ].overdue;
-	bool known = v->settled && domain_is_alive(v->state);
-
-	if (!known && !v->vmi->signal_first && !overdue)
-		return false;
-	if (v->settled && !domain_is_alive(v->state) && !overdue)
-		return false;
-
-	if (v->vmi->end.killed) /* it is on its way out, in whatever state it is seen */
-		return may_kill(v, plan) && plan_step(plan, STEP_KILL);
-
-	struct shutdown_facts facts = {
-		.grace = v->vmi->typed.grace,
-		.acpi = v->vmi->typed.acpi,
-		.state = v->state,
-		.first = v->vmi->signal_first,
-		.last = v->vmi->signal_last,
-		.kill_at = v->vmi->kill_at,
-		.now = v->host->now.boot,
-	};
+	struct shutdown_facts facts;
 	msec again = NEVER;
 
+	if (!vmi_is_live(v) || !vmi_is_stopping(v->vmi) || !is_to_be_stopped(v))
+		return false;
+	if (v->vmi->end.killed) /* it is on its way out, in whatever state it is seen */
+		return (v->settled || v->vmi->signal_first || is_overdue(v)) && may_kill(v, plan) &&
+			plan_step(plan, STEP_KILL);
+	facts = shutdown_facts_of(v);
 	switch (shutdown_decide(&facts, &again)) {
 	case SHUTDOWN_KILL:
 		return may_kill(v, plan) && plan_step(plan, STEP_KILL);
-	case SHUTDOWN_SIGNAL:
-		wake_at(plan, again);
-		return (known || overdue) && lane_is_free(v, LANE_SIGNAL) &&
-			plan_step(plan, STEP_SIGNAL);
+	case SHUTDOWN_ASK_AGENT:
+		return !wake_at(plan, again) && plan_step(plan, STEP_ASK_AGENT);
+	case SHUTDOWN_PRESS_BUTTON:
+		return !wake_at(plan, again) && plan_step(plan, STEP_SIGNAL);
 	case SHUTDOWN_WAIT:
 		break;
 	}

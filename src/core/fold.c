@@ -7,14 +7,28 @@
 
 #include <string.h>
 
+#include "core/agent_info.h"
+#include "core/decide.h"
 #include "core/ioretry.h"
 #include "core/phase.h"
 #include "core/steps.h"
+
+#define AGENT_RETRY_FIRST_S \
+	5 /* until an agent that did not answer is asked again what it can do, … */
+#define AGENT_RETRY_MAX_S 300 /* … doubled up to this */
 
 static void look_again(struct machine *m)
 {
 	m->dom.facts++;
 	m->dom.look_again = true;
+}
+
+static void forget_agent(struct domain *dom)
+{
+	dom->agent_asked = false;
+	dom->agent_tries = 0;
+	dom->agent_retry_at = 0;
+	dom->time_retry_at = 0;
 }
 
 /* A run starts once: what was seen before came late, and is of the run before it. */
@@ -33,6 +47,8 @@ void fold_event(struct machine *m, const struct domain_event *event)
 	struct vmi *vmi = m->vmi;
 
 	look_again(m);
+	if (event->kind == DOMAIN_EVENT_AGENT)
+		forget_agent(&m->dom); /* it may be another one */
 	if (!vmi || phase_is_final(vmi->phase))
 		return;
 	if (event->kind == DOMAIN_EVENT_IO_ERROR) {
@@ -75,9 +91,13 @@ static void take_pause(struct machine *m)
 static void take_agent(struct machine *m, const struct domain_info *info)
 {
 	m->dom.agent = info && info->agent && machine_owns_domain(m);
+	if (!m->dom.agent)
+		forget_agent(&m->dom);
 	if (!m->vmi || m->vmi->agent == m->dom.agent)
 		return;
 	m->vmi->agent = m->dom.agent;
+	if (!m->dom.agent)
+		replace_str(&m->vmi->agent_problem, NULL);
 	m->vmi_changed = true;
 }
 
@@ -113,6 +133,7 @@ void fold_disconnected(struct machine *m)
 	m->dom.state = DOMAIN_UNKNOWN;
 	m->dom.reason = REASON_UNKNOWN;
 	m->dom.agreed = 0;
+	forget_agent(&m->dom);
 	m->dom.look_again = true;
 	m->dom.facts++;
 }
@@ -158,10 +179,62 @@ static void fold_success(struct machine *m, enum op_kind kind)
 	m->vmi_changed = true;
 }
 
-/* A signal is repeated anyway, and what is done once is not tried again. */
+/* A signal is repeated anyway, and what is done once is not tried again. An agent's silence is no
+ * failure of the run. */
 static bool is_retried(enum op_kind kind)
 {
-	return kind != OP_SHUTDOWN && kind != OP_REBOOT && kind != OP_RESET;
+	return kind != OP_SHUTDOWN && kind != OP_REBOOT && kind != OP_RESET &&
+		op_kind_lane(kind) != LANE_AGENT;
+}
+
+/* 0, or -code when it is no answer. */
+static int take_agent_info(struct machine *m, const char *answer)
+{
+	char *problem = NULL;
+	struct err err = { 0 };
+
+	if (agent_info_check(answer, &problem, &err) < 0)
+		return -(int)err.code;
+	m->dom.agent_asked = true;
+	if (!streq(problem, m->vmi->agent_problem)) {
+		replace_str(&m->vmi->agent_problem, problem);
+		m->vmi_changed = true;
+	}
+	free(problem);
+	return 0;
+}
+
+static void agent_failed(struct machine *m, struct now now)
+{
+	unsigned shift = MIN(m->dom.agent_tries, 6);
+
+	m->dom.agent_tries++;
+	m->dom.agent_retry_at =
+		now.boot + MIN(SECONDS(AGENT_RETRY_FIRST_S) << shift, SECONDS(AGENT_RETRY_MAX_S));
+	m->dom.time_retry_at = now.boot + SECONDS(SET_TIME_RETRY_S);
+}
+
+static void fold_agent(struct machine *m, const struct op_result *result, struct now now)
+{
+	if (result->err.code == ERR_UNAVAILABLE)
+		return;
+	if (result->err.code != ERR_OK ||
+		(result->kind == OP_AGENT_INFO && take_agent_info(m, result->text) < 0)) {
+		agent_failed(m, now);
+		return;
+	}
+	m->dom.agent_tries = 0;
+	if (result->kind == OP_AGENT_TIME) {
+		m->vmi->set_time_until = 0;
+		m->vmi_changed = true;
+	}
+}
+
+/* What does nothing to the domain: no read is older for it. */
+static bool is_harmless(enum op_kind kind)
+{
+	return op_kind_lane(kind) == LANE_READ || kind == OP_PREPARE || kind == OP_CLEAN ||
+		kind == OP_AGENT_INFO || kind == OP_AGENT_TIME;
 }
 
 /* One try: a log that cannot be read is no news. */
@@ -181,10 +254,12 @@ void fold_result(struct machine *m, const struct op_result *result, enum op_lane
 		fold_words(m);
 		return;
 	}
-	if (lane != LANE_READ && result->kind != OP_PREPARE && result->kind != OP_CLEAN)
+	if (!is_harmless(result->kind))
 		look_again(m);
 	if (!m->vmi)
 		return;
+	if (lane == LANE_AGENT)
+		fold_agent(m, result, now);
 	if (result->err.code == ERR_OK)
 		fold_success(m, result->kind);
 	else if (is_retried(result->kind))

@@ -70,6 +70,7 @@ void vmi_free(struct vmi *vmi)
 	free(vmi->domain);
 	free(vmi->console);
 	free(vmi->io.errors);
+	free(vmi->agent_problem);
 	free(vmi);
 }
 

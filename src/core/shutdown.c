@@ -39,30 +39,45 @@ static msec kill_time(const struct shutdown_facts *f, msec first)
 	return at;
 }
 
+/* The boot time at which that way is to be used, again or for the first time; NEVER while it cannot be. */
+static msec signal_time(const struct shutdown_facts *f, enum hearing hearing,
+	const struct signal_facts *way)
+{
+	if (!way->heard || way->busy || (f->first && hearing == HEARING_CLOCK))
+		return NEVER;
+	return way->last ? way->last + SECONDS(RESIGNAL_S) : f->now;
+}
+
 static enum shutdown_step wait_for_guest(const struct shutdown_facts *f, enum hearing hearing,
 	msec *ret_wake)
 {
-	bool started = f->first != 0;
-	msec grace_end = kill_time(f, started ? f->first : f->now);
+	static const enum shutdown_step steps[WAY_MAX] = {
+		[WAY_AGENT] = SHUTDOWN_ASK_AGENT,
+		[WAY_BUTTON] = SHUTDOWN_PRESS_BUTTON,
+	};
+	msec grace_end = kill_time(f, f->first ? f->first : f->now);
 	msec kill_at = f->kill_at ? MIN(f->kill_at, grace_end) : grace_end;
-	msec signal_at = started ? f->last + SECONDS(RESIGNAL_S) : f->now;
 
-	*ret_wake = NEVER;
 	if (f->now >= kill_at)
 		return SHUTDOWN_KILL;
-	if (started && hearing == HEARING_CLOCK)
-		signal_at = NEVER;
-	if (f->now >= signal_at) {
-		*ret_wake = MIN(f->now + SECONDS(RESIGNAL_S), kill_at);
-		return SHUTDOWN_SIGNAL;
+	*ret_wake = kill_at;
+	for (int i = 0; i < WAY_MAX; i++) {
+		msec at = signal_time(f, hearing, &f->ways[i]);
+
+		if (f->now >= at) {
+			*ret_wake = MIN(f->now + SECONDS(RESIGNAL_S), kill_at);
+			return steps[i];
+		}
+		*ret_wake = MIN(*ret_wake, at);
 	}
-	*ret_wake = MIN(signal_at, kill_at);
 	return SHUTDOWN_WAIT;
 }
 
-static bool is_deaf(const struct shutdown_facts *f)
+static bool is_out_of_reach(const struct shutdown_facts *f, enum hearing hearing)
 {
-	return !f->acpi || hearings[f->state] == HEARING_DEAF;
+	bool heard = f->ways[WAY_AGENT].heard || f->ways[WAY_BUTTON].heard;
+
+	return hearing == HEARING_DEAF || (!heard && !f->first);
 }
 
 enum shutdown_step shutdown_decide(const struct shutdown_facts *facts, msec *ret_wake)
@@ -73,7 +88,7 @@ enum shutdown_step shutdown_decide(const struct shutdown_facts *facts, msec *ret
 	*ret_wake = NEVER;
 	if (f.grace == GRACE_UNSET)
 		f.grace = GRACE_DEFAULT_S;
-	if (f.grace <= 0 || (is_deaf(&f) && f.grace < GRACE_FOREVER_S))
+	if (f.grace <= 0 || (is_out_of_reach(&f, hearing) && f.grace < GRACE_FOREVER_S))
 		return SHUTDOWN_KILL;
 	return wait_for_guest(&f, hearing, ret_wake);
 }

@@ -283,6 +283,10 @@ void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct cond
 			pause_text(vmi, pause_cause(vmi, dom)));
 	if (vmi_has_agent(vmi, dom))
 		add(ret, "AgentConnected", true, NULL, NULL);
+	if (vmi->agent_problem && vmi_has_agent(vmi, dom))
+		add(ret, "AgentVersionNotSupported", true,
+			"This guest agent doesn't support required basic commands",
+			xstrdup(vmi->agent_problem));
 	if (vmi->emulated && !phase_is_final(vmi->phase))
 		add(ret, "SoftwareEmulation", true, NULL,
 			xstrdup("there was no usable KVM: QEMU emulates the CPU"));

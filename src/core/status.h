@@ -55,7 +55,8 @@ bool vmi_has_agent(const struct vmi *vmi, const struct domain *dom);
 
 /*
  * VMI: Ready (GuestNotRunning …), Synchronized=False with sync_error, Paused with
- * PausedByUser/PausedIOError/Paused<Reason>, AgentConnected; of one that runs
+ * PausedByUser/PausedIOError/Paused<Reason>, AgentConnected,
+ * AgentVersionNotSupported; of one that runs
  * also SoftwareEmulation, LiveMigratable and StorageLiveMigratable.
  * dom is what is known now.
  */

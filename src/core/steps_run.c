@@ -127,17 +127,27 @@ void step_host_stop(struct step_call *c)
 		"the host goes down: stopping the guest within %lld s", (long long)(left / 1000));
 }
 
-void step_signal(struct step_call *c)
+/* The first of them, by whichever way, is the event and starts the clock. */
+static void signal_guest(struct step_call *c, msec *last, const char *what)
 {
 	struct vmi *vmi = c->m->vmi;
-	bool first = !vmi->signal_first;
 
-	if (first)
-		vmi->signal_first = c->env->now.boot;
-	vmi->signal_last = c->env->now.boot;
+	happen(c->ret, KIND_VMI, vmi->signal_first ? NULL : "ShuttingDown", "%s%s", what,
+		*last ? " again" : "");
+	*last = c->env->now.boot;
+	if (!vmi->signal_first)
+		vmi->signal_first = *last;
 	c->m->vmi_changed = true;
-	happen(c->ret, KIND_VMI, first ? "ShuttingDown" : NULL,
-		"signalled the guest to shut down%s", first ? "" : " again");
+}
+
+void step_signal(struct step_call *c)
+{
+	signal_guest(c, &c->m->vmi->signal_last, "signalled the guest to shut down");
+}
+
+void step_ask_agent(struct step_call *c)
+{
+	signal_guest(c, &c->m->vmi->asked_last, "asked the guest agent to shut down");
 }
 
 static const char *kill_why(const struct vmi *vmi, struct now now)
@@ -184,7 +194,9 @@ void step_disk_in_use(struct step_call *c)
 
 void step_op_line(struct step_call *c)
 {
-	if (c->plan->step != STEP_READ && c->plan->step != STEP_READ_WORDS)
+	enum step step = c->plan->step;
+
+	if (step != STEP_READ && step != STEP_READ_WORDS && step != STEP_AGENT_INFO)
 		happen(c->ret, KIND_VMI, NULL, "%s", step_name(c->plan->step));
 }
 
@@ -218,8 +230,16 @@ void step_act(struct step_call *c)
 {
 	c->m->vmi->act = ACT_NONE;
 	c->m->vmi_changed = true;
-	happen(c->ret, KIND_VMI, NULL,
-		c->plan->step == STEP_RESET ? "resetting the guest" : "asking the guest to reboot");
+	happen(c->ret, KIND_VMI, NULL, "%s",
+		c->plan->step == STEP_RESET            ? "resetting the guest"
+			: c->plan->step == STEP_REBOOT ? "asking the guest to reboot"
+						       : "asking the guest agent to reboot");
+}
+
+void step_set_time(struct step_call *c)
+{
+	if (!c->m->dom.agent_tries)
+		happen(c->ret, KIND_VMI, NULL, "asking the guest agent to set the clock");
 }
 
 /* Who asks for it does not wait for the schedule of I/O errors. */
@@ -228,6 +248,7 @@ void step_unpaused(struct step_call *c)
 	struct io_retry *io = &c->m->vmi->io;
 
 	c->m->vmi->pause = PAUSE_AS_IS;
+	c->m->vmi->set_time_until = c->env->now.boot + SECONDS(SET_TIME_S);
 	c->m->vmi_changed = true;
 	if (machine_domain_state(c->m) != DOMAIN_PAUSED)
 		return;

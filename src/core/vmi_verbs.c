@@ -48,7 +48,7 @@ static const struct {
 	[NO_PAUSE]   = { ERR_CONFLICT,    "is already paused" },
 	[NO_UNPAUSE] = { ERR_CONFLICT,    "is not paused" },
 	[NO_CLOCK]   = { ERR_CONFLICT,    "is paused and cannot hear; unpause it first" },
-	[NO_ACPI]    = { ERR_CONFLICT,    "has no ACPI, so that it cannot be asked to reboot; reset it instead" },
+	[NO_ACPI]    = { ERR_CONFLICT,    "has neither ACPI nor a guest agent, so that it cannot be asked to reboot; reset it instead" },
 };
 /* clang-format on */
 _Static_assert(ARRAY_SIZE(refusals) == REFUSAL_MAX, "words for each refusal");
@@ -90,7 +90,7 @@ static int act_once(const struct vmi_verb_target *target, enum act act,
 	if (target->state == DOMAIN_UNKNOWN)
 		return err_set(err, ERR_UNAVAILABLE,
 			"libvirt cannot be reached at the moment; try again");
-	if (act == ACT_REBOOT && !target->vmi->typed.acpi)
+	if (act == ACT_REBOOT && !target->vmi->typed.acpi && !target->agent)
 		return refuse(target->vmi, NO_ACPI, err);
 	effect->act = act;
 	return 0;

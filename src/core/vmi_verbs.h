@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verbs pause, unpause, softreboot and reset of a run: preconditions and effect by phase, pause
- * and ACPI (semantics §5.4). A refused verb changes nothing at all. Pure.
+ * The verbs pause, unpause, softreboot and reset of a run: preconditions and effect by phase, pause,
+ * ACPI and guest agent (semantics §5.4). A refused verb changes nothing at all. Pure.
  */
 #ifndef VMAGENT_CORE_VMI_VERBS_H
 #define VMAGENT_CORE_VMI_VERBS_H
@@ -11,6 +11,7 @@
 struct vmi_verb_target {
 	const struct vmi *vmi;   /* borrowed; not NULL */
 	enum domain_state state; /* of its domain, as machine_domain_state() says */
+	bool agent;              /* its guest agent is connected */
 };
 
 /* What an accepted verb does; the caller applies it. */

@@ -224,15 +224,18 @@ static void read_result(struct agent *agent, struct machine *m, const struct inf
 static void note_failure(struct agent *agent, struct machine *m, const struct op_result *result)
 {
 	struct happening what = { .warning = true };
-
-	bool once = result->kind == OP_REBOOT || result->kind == OP_RESET; /* lost is lost */
+	bool once = result->kind == OP_REBOOT || result->kind == OP_AGENT_REBOOT ||
+		result->kind == OP_RESET; /* lost is lost */
+	bool of_agent = op_kind_lane(result->kind) == LANE_AGENT && !once;
 
 	if (!m->vmi || result->err.code == ERR_OK)
 		return;
 	if (result->err.code == ERR_UNAVAILABLE && !once)
 		return;
-	happen(&what, KIND_VMI, "SyncFailed", "%s failed: %s", op_kind_name(result->kind),
-		result->err.msg);
+	if (of_agent && m->dom.agent_tries > 1)
+		return; /* said of this agent already */
+	happen(&what, KIND_VMI, of_agent ? NULL : "SyncFailed", "%s failed: %s",
+		op_kind_name(result->kind), result->err.msg);
 	agent_note(agent, &m->vmi->meta, &what);
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/crashloop.h"
 #include "core/edit.h"
+#include "core/status.h"
 #include "core/vmi_verbs.h"
 #include "daemon/agent_private.h"
 
@@ -333,7 +334,9 @@ static int vmi_verb(struct agent *agent, const struct request *request, struct e
 
 	if (ret < 0)
 		return ret;
-	struct vmi_verb_target target = { .vmi = m->vmi, .state = machine_domain_state(m) };
+	struct vmi_verb_target target = { .vmi = m->vmi,
+		.state = machine_domain_state(m),
+		.agent = vmi_has_agent(m->vmi, &m->dom) };
 
 	ret = vmi_verb_check(request->vmi_verb, &target, request->dry_run, &effect, err);
 	if (ret < 0 || request->dry_run)

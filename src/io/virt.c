@@ -26,6 +26,10 @@ static do_op *const handlers[OP_KIND_MAX] = {
 	[OP_CLAIM]    = virt_do_claim,
 	[OP_START]    = virt_do_start,
 	[OP_SHUTDOWN] = virt_do_shutdown,
+	[OP_AGENT_SHUTDOWN] = virt_do_agent_shutdown,
+	[OP_AGENT_REBOOT] = virt_do_agent_reboot,
+	[OP_AGENT_TIME] = virt_do_agent_time,
+	[OP_AGENT_INFO] = virt_do_agent_info,
 	[OP_SUSPEND]  = virt_do_suspend,
 	[OP_RESUME]   = virt_do_resume,
 	[OP_REBOOT]   = virt_do_reboot,
@@ -82,7 +86,26 @@ static struct op_job *op_job_new(struct virt *virt, const struct op *op)
 
 static enum worker_pool pool_of(enum op_kind kind)
 {
-	return op_kind_lane(kind) == LANE_URGENT ? WORKERS_URGENT : WORKERS_NORMAL;
+	switch (op_kind_lane(kind)) {
+	case LANE_URGENT:
+		return WORKERS_URGENT;
+	case LANE_AGENT:
+		return WORKERS_AGENT;
+	case LANE_MAIN:
+	case LANE_READ:
+	case LANE_SIGNAL:
+	case LANE_GUEST:
+	case LANE_WORDS:
+	case LANE_MAX:
+		break;
+	}
+	return WORKERS_NORMAL;
+}
+
+/* Agents on the urgent one, which has room for them, so that they take nothing from the normal one's calls. */
+static virConnectPtr connection_of(const struct virt *virt, enum worker_pool pool)
+{
+	return virt->conns.conn[pool == WORKERS_NORMAL ? WORKERS_NORMAL : WORKERS_URGENT];
 }
 
 static void submit(struct hypervisor *hv, const struct op *op)
@@ -97,8 +120,8 @@ static void submit(struct hypervisor *hv, const struct op *op)
 	} else if (virt->link != LINK_UP) {
 		err_set(&j->result.err, ERR_UNAVAILABLE, "not connected to libvirt");
 	} else {
-		virConnectRef(virt->conns.conn[pool]);
-		j->conn = virt->conns.conn[pool];
+		j->conn = connection_of(virt, pool);
+		virConnectRef(j->conn);
 		j->job.run = run_op;
 	}
 	workers_submit(virt->workers, pool, &j->job);
@@ -115,7 +138,7 @@ static void take_note(struct virt *virt, const struct note *note)
 {
 	if (!note->closed)
 		virt->hv.sink.event(virt->hv.sink.ctx, &note->event);
-	for (int i = 0; note->closed && i < WORKERS_MAX; i++)
+	for (int i = 0; note->closed && i < VIRT_CONNS; i++)
 		if (note->closed == virt->conns.conn[i])
 			virt_lost(virt, note->why);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hypervisor port on libvirt: qemu:///system, qemu:///session, qemu:///embed?root=DIR and
- * test:///default. It handles OP_LIST, OP_READ, OP_START, OP_SHUTDOWN, OP_DESTROY and OP_UNDEFINE; the
- * others are another adapter's, and it answers them with ERR_INTERNAL.
+ * test:///default. It handles all ops but OP_PREPARE and OP_CLEAN, which are
+ * another adapter's, and answers those with ERR_INTERNAL.
  *
  * Three kinds of thread (design §4): the loop, workers that make the calls, and one that runs
  * libvirt's own event loop. It keeps two connections, so that hung calls never hold up a destroy or

@@ -32,7 +32,7 @@ void virt_conns_close(struct virt_conns *conns)
 {
 	if (conns->conn[WORKERS_URGENT])
 		virt_events_unregister(conns);
-	for (int i = 0; i < WORKERS_MAX; i++) {
+	for (int i = 0; i < VIRT_CONNS; i++) {
 		if (!conns->conn[i])
 			continue;
 		virt_events_unwatch(conns->conn[i]);
@@ -108,7 +108,7 @@ static void connected(struct virt *virt, struct connect_job *connect)
 	bool alive = true;
 
 	virt->conns = connect->conns;
-	for (int i = 0; i < WORKERS_MAX; i++)
+	for (int i = 0; i < VIRT_CONNS; i++)
 		alive = alive && virConnectIsAlive(virt->conns.conn[i]) == 1;
 	virt->link = LINK_UP;
 	if (!alive) { /* its note came before it counted as up */

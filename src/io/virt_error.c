@@ -32,6 +32,7 @@ static const struct mapping mappings[] = {
 	{ VIR_ERR_OPERATION_DENIED,     ERR_FORBIDDEN },
 	{ VIR_ERR_ACCESS_DENIED,        ERR_FORBIDDEN },
 	{ VIR_ERR_OPERATION_TIMEOUT,    ERR_TIMEOUT },
+	{ VIR_ERR_AGENT_UNRESPONSIVE,   ERR_TIMEOUT },
 };
 /* clang-format on */
 

@@ -71,23 +71,34 @@ static void press_button(virDomainPtr dom, struct err *err)
 	virt_error(err, "shut down domain '%s'", name);
 }
 
+virDomainPtr virt_find_ours(virConnectPtr conn, const struct op *op, struct err *err)
+{
+	virDomainPtr dom;
+
+	switch (virt_find(conn, op->uuid, &dom, err)) {
+	case FOUND_ERROR:
+		return NULL;
+	case FOUND_NONE:
+		err_set(err, ERR_DOMAIN_GONE, "domain '%s' is gone", op->domain);
+		return NULL;
+	case FOUND_ONE:
+		break;
+	}
+	if (!virt_check_owner(dom, op, err))
+		return dom;
+	virDomainFree(dom);
+	return NULL;
+}
+
 /* What only a domain of ours that is there can have done to it. */
 static void with_ours(virConnectPtr conn, const struct op *op, struct op_result *result,
 	void (*act)(virDomainPtr dom, struct err *err))
 {
-	virDomainPtr dom;
+	virDomainPtr dom = virt_find_ours(conn, op, &result->err);
 
-	switch (virt_find(conn, op->uuid, &dom, &result->err)) {
-	case FOUND_ERROR:
+	if (!dom)
 		return;
-	case FOUND_NONE:
-		err_set(&result->err, ERR_DOMAIN_GONE, "domain '%s' is gone", op->domain);
-		return;
-	case FOUND_ONE:
-		break;
-	}
-	if (!virt_check_owner(dom, op, &result->err))
-		act(dom, &result->err);
+	act(dom, &result->err);
 	virDomainFree(dom);
 }
 

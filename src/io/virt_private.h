@@ -51,12 +51,13 @@ void virt_events_stop(struct virt_events *events);
 /* Loop: everything that came, in order; owned by the caller. *ret_overflow: some were lost. */
 struct note *virt_events_take(struct virt_events *events, bool *ret_overflow);
 
+#define VIRT_CONNS     2 /* by pool: WORKERS_NORMAL's and WORKERS_URGENT's */
 #define VIRT_CALLBACKS 3 /* of domains' lifecycle, of their guest agents', of I/O errors */
 
 struct virt_conns {
-	virConnectPtr conn[WORKERS_MAX]; /* owned; NULL: not open */
-	int callbacks[VIRT_CALLBACKS];   /* libvirt's ids, on the urgent one … */
-	size_t n_callbacks;              /* … of so many of them */
+	virConnectPtr conn[VIRT_CONNS]; /* owned; NULL: not open */
+	int callbacks[VIRT_CALLBACKS];  /* libvirt's ids, on the urgent one … */
+	size_t n_callbacks;             /* … of so many of them */
 };
 
 /* Worker: registers for domain events. They keep the connection alive until they are given back. */
@@ -102,6 +103,15 @@ void virt_do_claim(virConnectPtr conn, const struct op *op, struct op_result *re
 /* START of a run whose VM adopted a shut-off domain: true if dom is that one; it has our name then, or err
  * says why it cannot. */
 bool virt_make_room(virDomainPtr dom, const struct op *op, struct err *err);
+
+/* virt_agent.c */
+void virt_do_agent_shutdown(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_agent_reboot(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_agent_time(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_agent_info(virConnectPtr conn, const struct op *op, struct op_result *result);
+
+/* The op's domain, if it is there and ours; else NULL with words. Freed by virDomainFree(). */
+virDomainPtr virt_find_ours(virConnectPtr conn, const struct op *op, struct err *err);
 
 /* ERR_CONFLICT in words unless the domain's metadata name op->vmi_uid. */
 int virt_check_owner(virDomainPtr dom, const struct op *op, struct err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads, two queues of jobs to do and one of jobs that are done. One mutex guards all of it; the
+ * Threads, a queue of jobs to do for each pool and one of jobs that are done. One mutex guards all of it; the
  * loop hears of finished jobs by uv_async. A worker that hangs in a call harms nobody but its pool:
  * the program ends by _exit() then.
  */
@@ -113,7 +113,8 @@ static void on_finished(uv_async_t *async)
 
 struct workers *workers_new(uv_loop_t *loop)
 {
-	static const size_t max[WORKERS_MAX] = { WORKERS_NORMAL_THREADS, WORKERS_URGENT_THREADS };
+	static const size_t max[WORKERS_MAX] = { WORKERS_NORMAL_THREADS, WORKERS_URGENT_THREADS,
+		WORKERS_AGENT_THREADS };
 	struct workers *w = xcalloc(1, sizeof(*w));
 
 	pthread_mutex_init(&w->lock, NULL);

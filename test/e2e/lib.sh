@@ -244,7 +244,7 @@ strategy() { get vm "$1" .spec.runStrategy; }
 no_vmi() { vmactl get vmi "$1" 2>&1 | grep -q 'NotFound'; }
 no_vm() { vmactl get vm "$1" 2>&1 | grep -q 'NotFound'; }
 
-# manifest NAME STRATEGY [WORD...] prints a VM. Words: deaf, blank (has no system), panic, net, grace=N, order=N,
+# manifest NAME STRATEGY [WORD...] prints a VM. Words: deaf, agent, blank (has no system), panic, net, grace=N, order=N,
 # memory=N, scratch=SIZE, disk=PATH.
 manifest()
 {
@@ -253,6 +253,7 @@ manifest()
 	for word in "${@:3}"; do
 		case $word in
 		deaf)      image=deaf ;;
+		agent)     image=agent ;;
 		blank)     image= ;;
 		panic)     panic='panicDevices: [ { model: isa } ]' ;;
 		net)       net=true nics='interfaces: [ { name: default, masquerade: {} } ]'

@@ -84,6 +84,28 @@ START_TEST(hung_jobs)
 }
 END_TEST
 
+/* Agents that hang, more of them than there are workers, hold up nothing but other agents. */
+START_TEST(hung_agents)
+{
+	struct test_job hung[10], urgent[10], normal[10];
+	int n_hung = 0, n_urgent = 0, n_normal = 0;
+
+	pthread_mutex_lock(hold);
+	for (int i = 0; i < 10; i++) {
+		submit(&hung[i], WORKERS_AGENT, hold, &n_hung);
+		submit(&normal[i], WORKERS_NORMAL, NULL, &n_normal);
+		submit(&urgent[i], WORKERS_URGENT, NULL, &n_urgent);
+	}
+	await(&n_normal, 10);
+	await(&n_urgent, 10);
+	ck_assert_int_eq(n_hung, 0);
+	while (workers_busy(workers) != WORKERS_AGENT_THREADS)
+		uv_run(&loop, UV_RUN_NOWAIT);
+	pthread_mutex_unlock(hold);
+	await(&n_hung, 10);
+}
+END_TEST
+
 /* Two that come at once are not both given to the one thread that waits. */
 START_TEST(one_idle_thread)
 {
@@ -140,6 +162,7 @@ Suite *test_virt_workers_suite(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, hung_jobs);
+	tcase_add_test(tc, hung_agents);
 	tcase_add_test(tc, one_idle_thread);
 	tcase_add_test(tc, nothing_to_run);
 	tcase_add_test(tc, queued_at_the_end);

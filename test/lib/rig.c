@@ -89,6 +89,10 @@ static void work(struct rig *r, const struct op *op, struct op_result *result)
 	case OP_RESET:
 	case OP_CLEAN:
 	case OP_CLAIM:
+	case OP_AGENT_SHUTDOWN:
+	case OP_AGENT_REBOOT:
+	case OP_AGENT_TIME:
+	case OP_AGENT_INFO:
 	case OP_DESCRIBE:
 	case OP_KIND_MAX:
 		return;

@@ -243,6 +243,71 @@ static struct fake_domain *ours_alive(struct world *w, const struct op *op, stru
 	return err->code ? NULL : dom;
 }
 
+bool fake_agent_hangs(struct world *w, const struct op *op)
+{
+	struct fake_guest *guest = fake_guest(w, op->domain);
+	bool hangs = guest->agent == FAKE_AGENT_HUNG;
+
+	guest->unanswered += hangs;
+	return hangs;
+}
+
+/* The domain, if it is ours and alive and its agent answers; else the error that libvirt has for it. */
+static struct fake_domain *ours_answering(struct world *w, const struct op *op, struct err *err)
+{
+	struct fake_domain *dom = ours_alive(w, op, err);
+
+	if (dom && fake_guest(w, dom->name)->agent == FAKE_AGENT_OFF)
+		err_set(err, ERR_TIMEOUT, "the guest agent is not connected");
+	return err->code ? NULL : dom;
+}
+
+static void do_agent_shutdown(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = ours_answering(w, op, &result->err);
+
+	if (dom)
+		domain_ask(w, dom);
+}
+
+static void do_agent_reboot(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = ours_answering(w, op, &result->err);
+
+	if (!dom)
+		return;
+	fake_guest(w, dom->name)->agent_reboots++;
+	domain_ask_reboot(w, dom);
+}
+
+static void do_agent_time(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = ours_answering(w, op, &result->err);
+
+	if (dom)
+		fake_guest(w, dom->name)->clocks++;
+}
+
+static void do_agent_info(struct world *w, const struct op *op, struct op_result *result)
+{
+	static const char *const commands[] = { "guest-ping", "guest-get-time", "guest-info",
+		"guest-shutdown", "guest-network-get-interfaces", "guest-get-fsinfo",
+		"guest-get-host-name", "guest-get-users", "guest-get-timezone",
+		"guest-get-osinfo" };
+	struct fake_domain *dom = ours_answering(w, op, &result->err);
+	struct buf text = { 0 };
+
+	if (!dom)
+		return;
+	fake_guest(w, dom->name)->infos++;
+	buf_puts(&text, "{\"return\":{\"version\":\"7.2.22\",\"supported_commands\":[");
+	for (size_t i = fake_guest(w, dom->name)->agent == FAKE_AGENT_OLD; i < ARRAY_SIZE(commands);
+		i++)
+		buf_printf(&text, "{\"enabled\":true,\"name\":\"%s\"}%s", commands[i],
+			i + 1 < ARRAY_SIZE(commands) ? "," : "]}}");
+	result->text = text.data;
+}
+
 static void do_suspend(struct world *w, const struct op *op, struct op_result *result)
 {
 	struct fake_domain *dom = ours_alive(w, op, &result->err);
@@ -350,6 +415,10 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_CLAIM]    = do_claim,
 	[OP_START]    = do_start,
 	[OP_SHUTDOWN] = do_shutdown,
+	[OP_AGENT_SHUTDOWN] = do_agent_shutdown,
+	[OP_AGENT_REBOOT] = do_agent_reboot,
+	[OP_AGENT_TIME] = do_agent_time,
+	[OP_AGENT_INFO] = do_agent_info,
 	[OP_SUSPEND]  = do_suspend,
 	[OP_RESUME]   = do_resume,
 	[OP_REBOOT]   = do_reboot,

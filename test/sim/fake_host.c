@@ -116,6 +116,15 @@ void domain_press(struct world *w, struct fake_domain *dom)
 	domain_later(w, dom, SHUTDOWN_TIME, guest_obeys);
 }
 
+void domain_ask(struct world *w, struct fake_domain *dom)
+{
+	struct fake_guest *guest = fake_guest(w, dom->name);
+
+	guest->asked++;
+	if (guest->agent != FAKE_AGENT_DEAF && !dom->going)
+		domain_later(w, dom, SHUTDOWN_TIME, guest_obeys);
+}
+
 /* libvirt resets QEMU behind the guest's shutdown, which it tells nobody; then it says "resumed". */
 static void guest_reboots(struct world *w, struct pending *p)
 {
@@ -152,6 +161,12 @@ static void guest_writes(struct world *w, struct pending *p)
 
 	if (dom && dom->state == DOMAIN_RUNNING && dom->sick[0])
 		disk_fails(w, dom);
+}
+
+void domain_ask_reboot(struct world *w, struct fake_domain *dom)
+{
+	if (fake_guest(w, dom->name)->agent != FAKE_AGENT_DEAF && !dom->going)
+		domain_later(w, dom, SHUTDOWN_TIME, guest_reboots);
 }
 
 void domain_pause(struct world *w, struct fake_domain *dom, bool paused)

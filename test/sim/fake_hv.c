@@ -11,6 +11,7 @@
 #define RESULT_DELAY 1
 #define LOST_DELAY   2
 #define CONNECT_TIME 10
+#define AGENT_TIME   4000 /* until an agent that does not answer is given up */
 
 /* clang-format off */
 static const msec durations[OP_KIND_MAX] = {
@@ -21,6 +22,10 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_CLAIM]    = 5,
 	[OP_START]    = 200,
 	[OP_SHUTDOWN] = 5,
+	[OP_AGENT_SHUTDOWN] = 10,
+	[OP_AGENT_REBOOT] = 10,
+	[OP_AGENT_TIME] = 10,
+	[OP_AGENT_INFO] = 10,
 	[OP_SUSPEND]  = 5,
 	[OP_RESUME]   = 5,
 	[OP_REBOOT]   = 5,
@@ -162,6 +167,11 @@ static void take_effect(struct world *w, struct pending *p)
 
 		again->life = p->life;
 		op_copy(&again->op, &p->op);
+		return;
+	}
+	if (op_kind_lane(p->op.kind) == LANE_AGENT && fake_agent_hangs(w, &p->op)) {
+		err_set(&p->result.err, ERR_TIMEOUT, "the guest agent does not answer");
+		answer(w, p, AGENT_TIME);
 		return;
 	}
 	if (p->works_unanswered)

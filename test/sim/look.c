@@ -306,22 +306,32 @@ static bool guest_holds(struct world *w, char *const *words, struct buf *why)
 	autofree char *full = xasprintf("default_%s", words[1]);
 	const struct fake_guest *guest = fake_guest(w, full);
 
-	if (streq(words[0], "signals"))
-		return number_holds(guest->signals, words[2], why);
-	if (streq(words[0], "kills"))
-		return number_holds(guest->kills, words[2], why);
-	if (streq(words[0], "suspends"))
-		return number_holds(guest->suspends, words[2], why);
-	if (streq(words[0], "resumes"))
-		return number_holds(guest->resumes, words[2], why);
-	if (streq(words[0], "reboots"))
-		return number_holds(guest->reboots, words[2], why);
-	if (streq(words[0], "resets"))
-		return number_holds(guest->resets, words[2], why);
+	/* clang-format off */
+	const struct { const char *name; unsigned is; } counts[] = {
+		{ "signals",       guest->signals },
+		{ "asked",         guest->asked },
+		{ "kills",         guest->kills },
+		{ "suspends",      guest->suspends },
+		{ "resumes",       guest->resumes },
+		{ "reboots",       guest->reboots },
+		{ "agent-reboots", guest->agent_reboots },
+		{ "resets",        guest->resets },
+		{ "clocks",        guest->clocks },
+		{ "infos",         guest->infos },
+		{ "unanswered",    guest->unanswered },
+		{ "boots",         guest->boots },
+	};
+	/* clang-format on */
+
 	if (streq(words[0], "killed-after"))
 		return number_holds((unsigned)(guest->killed_at - guest->first_signal), words[2],
 			why);
-	return number_holds(guest->boots, words[2], why);
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		if (streq(words[0], counts[i].name))
+			return number_holds(counts[i].is, words[2], why);
+	}
+	world_fail(w, "nothing is counted as %s", words[0]);
+	return false;
 }
 
 bool look_holds(struct world *w, char *const *words, size_t n, struct buf *why)

@@ -93,8 +93,9 @@ struct fake_domain {
 	uint64_t boot;      /* counts the QEMUs */
 };
 
-/* X(constant, word): of a guest while it runs. A hung one answers nothing; a deaf one does as if it shut down. */
-#define FAKE_AGENTS(X) X(OFF, "off") X(ON, "on") X(HUNG, "hung") X(DEAF, "deaf")
+/* X(constant, word): of a guest while it runs. A hung one answers nothing; a deaf one does as if it shut down; an
+ * old one lacks commands. */
+#define FAKE_AGENTS(X) X(OFF, "off") X(ON, "on") X(HUNG, "hung") X(DEAF, "deaf") X(OLD, "old")
 enum fake_agent {
 #define X(c, t) FAKE_AGENT_##c,
 	FAKE_AGENTS(X)
@@ -106,7 +107,8 @@ struct fake_guest { /* of a domain's name, over all its domains */
 	char name[128];
 	bool deaf;
 	enum fake_agent agent;
-	unsigned boots, signals, kills, suspends, resumes, reboots, resets;
+	unsigned agent_reboots, clocks, infos, unanswered;
+	unsigned boots, signals, asked, kills, suspends, resumes, reboots, resets;
 	msec first_signal, killed_at;
 	const char *words; /* what its last QEMU wrote; a constant, or NULL */
 };
@@ -248,6 +250,7 @@ bool world_action(struct world *w); /* something leaves; false: the agent is dea
 
 /* fake_domain.c */
 void fake_effect(struct world *w, const struct op *op, struct op_result *result);
+bool fake_agent_hangs(struct world *w, const struct op *op);
 struct fake_domain *fake_find(struct world *w, const char *name);
 struct fake_domain *fake_find_uuid(struct world *w, const char *uuid);
 struct fake_domain *fake_find_any(struct world *w, const char *name); /* ours first */
@@ -266,7 +269,9 @@ void fake_forget_lanes(struct world *w);
 void domain_boot(struct world *w, struct fake_domain *dom);
 void domain_end(struct world *w, struct fake_domain *dom, enum domain_reason reason);
 void domain_press(struct world *w, struct fake_domain *dom); /* ACPI power button */
+void domain_ask(struct world *w, struct fake_domain *dom);   /* the same by the guest agent */
 void domain_press_reboot(struct world *w, struct fake_domain *dom);
+void domain_ask_reboot(struct world *w, struct fake_domain *dom);
 void domain_pause(struct world *w, struct fake_domain *dom, bool paused);
 void host_libvirt_down(struct world *w);
 void host_libvirt_up(struct world *w);

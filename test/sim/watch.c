@@ -187,7 +187,7 @@ static const char *guest_objection(const struct stored *vmi, enum op_kind kind)
 		return vmi->tried ? NULL : "no I/O error is stored that it could be after";
 	if (kind == OP_RESUME)
 		return vmi->pause == PAUSE_RELEASED ? NULL : "nobody wants it resumed";
-	return vmi->act ? "it would be done twice" : NULL;
+	return vmi->act && kind != OP_AGENT_TIME ? "it would be done twice" : NULL;
 }
 
 /* NULL when what is stored justifies the op. */
@@ -209,6 +209,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_CLAIM:
 		return vmi->claim && !final ? NULL : "no claim is stored";
 	case OP_SHUTDOWN:
+	case OP_AGENT_SHUTDOWN:
 		if (!stopping)
 			return "nobody wants it stopped";
 		return vmi->signalled ? NULL : "the signal is not stored";
@@ -219,6 +220,8 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_SUSPEND:
 	case OP_RESUME:
 	case OP_REBOOT:
+	case OP_AGENT_REBOOT:
+	case OP_AGENT_TIME:
 	case OP_RESET:
 		return guest_objection(vmi, op->kind);
 	case OP_WORDS:
@@ -230,6 +233,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_LIST:
 	case OP_READ:
 	case OP_DESCRIBE:
+	case OP_AGENT_INFO:
 	case OP_KIND_MAX:
 		break;
 	}

@@ -73,6 +73,9 @@ static struct vmi *vmi_full(void)
 	vmi->pause = PAUSE_HELD;
 	vmi->paused = true;
 	vmi->agent = true;
+	vmi->agent_problem = xstrdup("missing: guest-ping");
+	vmi->set_time_until = 77;
+	vmi->asked_last = 78;
 	vmi->paused_by = REASON_USER;
 	vmi->io = (struct io_retry){ xstrdup("data:enospc log:"), 12, 13, 14, true };
 	vmi->act = ACT_RESET;
@@ -173,6 +176,9 @@ START_TEST(test_vmi_round_trip)
 	ck_assert_int_eq(vmi->pause, PAUSE_HELD);
 	ck_assert(vmi->paused);
 	ck_assert(vmi->agent);
+	ck_assert_str_eq(vmi->agent_problem, "missing: guest-ping");
+	ck_assert_int_eq(vmi->set_time_until, 77);
+	ck_assert_int_eq(vmi->asked_last, 78);
 	ck_assert_int_eq(vmi->paused_by, REASON_USER);
 	ck_assert_str_eq(vmi->io.errors, "data:enospc log:");
 	ck_assert_int_eq(vmi->io.last, 12);

@@ -198,6 +198,10 @@ static const struct {
 	{ OP_START, "start", LANE_MAIN, 120000 },
 	{ OP_CLAIM, "claim", LANE_MAIN, 30000 },
 	{ OP_SHUTDOWN, "shutdown", LANE_SIGNAL, 5000 }, /* §7.2 [P]: 5 s a call */
+	{ OP_AGENT_SHUTDOWN, "agent-shutdown", LANE_AGENT, 60000 },
+	{ OP_AGENT_REBOOT, "agent-reboot", LANE_AGENT, 60000 },
+	{ OP_AGENT_TIME, "agent-time", LANE_AGENT, 60000 },
+	{ OP_AGENT_INFO, "agent-info", LANE_AGENT, 60000 },
 	{ OP_DESTROY, "destroy", LANE_URGENT, 30000 },
 	{ OP_SUSPEND, "suspend", LANE_GUEST, 30000 },
 	{ OP_RESUME, "resume", LANE_GUEST, 30000 },

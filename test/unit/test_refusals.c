@@ -296,7 +296,7 @@ END_TEST
 
 static void ask_vmi_verb(struct world *w, enum vmi_verb verb)
 {
-	struct vmi_verb_target target = { w->m->vmi, machine_domain_state(w->m) };
+	struct vmi_verb_target target = { w->m->vmi, machine_domain_state(w->m), false };
 	struct input input = input_of(INPUT_VMI_VERB, KIND_VMI);
 	enum err_code code = ERR_NOT_FOUND;
 	struct vmi_verb_effect effect;

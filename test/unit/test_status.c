@@ -365,6 +365,9 @@ START_TEST(paused_by_reason)
 }
 END_TEST
 
+#define UNSUPPORTED \
+	"AgentVersionNotSupported=True/This guest agent doesn't support required basic commands"
+
 /* Only ever True, and removed otherwise (§1.3); while libvirt cannot be asked, what was seen last holds. */
 START_TEST(agent_connected)
 {
@@ -380,6 +383,11 @@ START_TEST(agent_connected)
 	w.dom.state = DOMAIN_UNKNOWN;
 	w.dom.agent = false;
 	expect_vmi(&w, "Ready=True AgentConnected=True");
+	w.vmi.agent_problem = (char *)"missing: guest-ping";
+	expect_vmi(&w, "Ready=True AgentConnected=True " UNSUPPORTED);
+	w.dom.state = DOMAIN_RUNNING;
+	expect_vmi(&w, "Ready=True"); /* what another one lacked */
+	w.dom.state = DOMAIN_UNKNOWN;
 	w.vmi.phase = PHASE_SUCCEEDED;
 	expect_vmi(&w, "Ready=False/GuestNotRunning");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pause, unpause, softreboot and reset against semantics §5.4 and §15: every verb under every phase,
- * pause, domain state and ACPI, with the words of each refusal.
+ * pause, domain state, ACPI and guest agent, with the words of each refusal.
  */
 #include <check.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@ struct cell {
 	enum pause pause;
 	enum domain_state state;
 	bool acpi;
+	bool agent;
 };
 
 static int check(enum vmi_verb verb, const struct cell *cell, bool dry_run,
@@ -26,7 +27,7 @@ static int check(enum vmi_verb verb, const struct cell *cell, bool dry_run,
 		.phase = cell->phase,
 		.pause = cell->pause,
 		.typed = { .acpi = cell->acpi } };
-	const struct vmi_verb_target target = { &vmi, cell->state };
+	const struct vmi_verb_target target = { &vmi, cell->state, cell->agent };
 
 	return vmi_verb_check(verb, &target, dry_run, effect, err);
 }
@@ -79,7 +80,7 @@ static const char *wanted(enum vmi_verb verb, const struct cell *cell)
 {
 	enum column column = column_of(cell);
 
-	if (verb == VMI_VERB_SOFTREBOOT && column == GOING && !cell->acpi)
+	if (verb == VMI_VERB_SOFTREBOOT && column == GOING && !cell->acpi && !cell->agent)
 		return "409";
 	if (verb == VMI_VERB_RESET && column == STILL && cell->state == DOMAIN_UNKNOWN)
 		return "503";
@@ -110,7 +111,7 @@ static void expect(enum vmi_verb verb, const struct cell *cell)
 
 START_TEST(every_cell)
 {
-	static const unsigned sizes[] = { PHASE_MAX, 2, PAUSE_MAX, DOMAIN_STATE_MAX, 2 };
+	static const unsigned sizes[] = { PHASE_MAX, 2, PAUSE_MAX, DOMAIN_STATE_MAX, 2, 2 };
 	unsigned n = 1, seen[COLUMNS] = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
@@ -121,7 +122,7 @@ START_TEST(every_cell)
 		for (size_t k = 0; k < ARRAY_SIZE(sizes); rest /= sizes[k++])
 			at[k] = rest % sizes[k];
 
-		struct cell cell = { at[0], at[1], at[2], at[3], at[4] };
+		struct cell cell = { at[0], at[1], at[2], at[3], at[4], at[5] };
 
 		expect((enum vmi_verb)_i, &cell);
 		seen[column_of(&cell)]++;
@@ -141,19 +142,19 @@ static const struct {
 	struct cell cell;
 	const char *want;
 } words[] = {
-	{ VMI_VERB_PAUSE, { PHASE_SCHEDULED, 0, 0, DOMAIN_NONE, 1 }, VMI "is not running, its phase is Scheduled" },
-	{ VMI_VERB_PAUSE, { PHASE_FAILED, 1, 0, DOMAIN_NONE, 1 }, VMI "is not running, its phase is Failed" },
-	{ VMI_VERB_PAUSE, { PHASE_RUNNING, 0, 0, DOMAIN_PAUSED, 1 }, VMI "is already paused" },
-	{ VMI_VERB_PAUSE, { PHASE_RUNNING, 0, PAUSE_HELD, DOMAIN_RUNNING, 1 }, VMI "is already paused" },
-	{ VMI_VERB_PAUSE, { PHASE_RUNNING, 1, 0, DOMAIN_RUNNING, 1 }, VMI "is being stopped" },
-	{ VMI_VERB_UNPAUSE, { PHASE_RUNNING, 0, 0, DOMAIN_RUNNING, 1 }, VMI "is not paused" },
-	{ VMI_VERB_UNPAUSE, { PHASE_RUNNING, 0, PAUSE_RELEASED, DOMAIN_PAUSED, 1 }, VMI "is not paused" },
-	{ VMI_VERB_SOFTREBOOT, { PHASE_RUNNING, 0, PAUSE_HELD, DOMAIN_PAUSED, 1 },
+	{ VMI_VERB_PAUSE, { PHASE_SCHEDULED, 0, 0, DOMAIN_NONE, 1, 0 }, VMI "is not running, its phase is Scheduled" },
+	{ VMI_VERB_PAUSE, { PHASE_FAILED, 1, 0, DOMAIN_NONE, 1, 0 }, VMI "is not running, its phase is Failed" },
+	{ VMI_VERB_PAUSE, { PHASE_RUNNING, 0, 0, DOMAIN_PAUSED, 1, 0 }, VMI "is already paused" },
+	{ VMI_VERB_PAUSE, { PHASE_RUNNING, 0, PAUSE_HELD, DOMAIN_RUNNING, 1, 0 }, VMI "is already paused" },
+	{ VMI_VERB_PAUSE, { PHASE_RUNNING, 1, 0, DOMAIN_RUNNING, 1, 0 }, VMI "is being stopped" },
+	{ VMI_VERB_UNPAUSE, { PHASE_RUNNING, 0, 0, DOMAIN_RUNNING, 1, 0 }, VMI "is not paused" },
+	{ VMI_VERB_UNPAUSE, { PHASE_RUNNING, 0, PAUSE_RELEASED, DOMAIN_PAUSED, 1, 0 }, VMI "is not paused" },
+	{ VMI_VERB_SOFTREBOOT, { PHASE_RUNNING, 0, PAUSE_HELD, DOMAIN_PAUSED, 1, 0 },
 		VMI "is paused and cannot hear; unpause it first" },
-	{ VMI_VERB_SOFTREBOOT, { PHASE_RUNNING, 0, 0, DOMAIN_RUNNING, 0 },
-		VMI "has no ACPI, so that it cannot be asked to reboot; reset it instead" },
-	{ VMI_VERB_RESET, { PHASE_PENDING, 0, 0, DOMAIN_NONE, 1 }, VMI "cannot be reset, its phase is Pending" },
-	{ VMI_VERB_RESET, { PHASE_RUNNING, 0, 0, DOMAIN_UNKNOWN, 1 },
+	{ VMI_VERB_SOFTREBOOT, { PHASE_RUNNING, 0, 0, DOMAIN_RUNNING, 0, 0 },
+		VMI "has neither ACPI nor a guest agent, so that it cannot be asked to reboot; reset it instead" },
+	{ VMI_VERB_RESET, { PHASE_PENDING, 0, 0, DOMAIN_NONE, 1, 0 }, VMI "cannot be reset, its phase is Pending" },
+	{ VMI_VERB_RESET, { PHASE_RUNNING, 0, 0, DOMAIN_UNKNOWN, 1, 0 },
 		"libvirt cannot be reached at the moment; try again" },
 };
 /* clang-format on */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Owns the list of commands that a guest agent needs. It must not know how it was asked.
+ */
+#include "core/agent_info.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/json.h"
+
+/* KubeVirt's basic ones; those for ssh keys and passwords count only for whoever uses them. */
+static const char *const required[] = {
+	"guest-ping",
+	"guest-get-time",
+	"guest-info",
+	"guest-shutdown",
+	"guest-network-get-interfaces",
+	"guest-get-fsinfo",
+	"guest-get-host-name",
+	"guest-get-users",
+	"guest-get-timezone",
+	"guest-get-osinfo",
+};
+
+#define VERSION_MAX 32
+#define VERSIONS_KNOWN \
+	"2345" /* the majors of agents too old to list their commands, and good enough */
+
+static bool is_enabled(const cJSON *commands, const char *name)
+{
+	const cJSON *command;
+
+	cJSON_ArrayForEach(command, commands)
+	{
+		const cJSON *enabled = cJSON_GetObjectItemCaseSensitive(command, "enabled");
+		const cJSON *its = cJSON_GetObjectItemCaseSensitive(command, "name");
+
+		if (streq(cJSON_GetStringValue(its), name))
+			return cJSON_IsTrue(enabled);
+	}
+	return false;
+}
+
+/* A guest's own words are shown only if they look like a version. */
+static const char *version_of(const cJSON *info)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(info, "version"));
+	size_t plain = text ? strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz.+~-") : 0;
+
+	return text && plain && plain <= VERSION_MAX && !text[plain] ? text : "unknown";
+}
+
+static char *problem_of(const cJSON *info, const cJSON *commands)
+{
+	const char *version = version_of(info);
+	struct buf missing = { 0 };
+
+	if (!cJSON_GetArraySize(commands)) {
+		if (strchr(VERSIONS_KNOWN, *version) && version[1] == '.')
+			return NULL;
+		return xasprintf("the guest agent, version %s, does not say which commands it supports",
+			version);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(required); i++) {
+		if (!is_enabled(commands, required[i]))
+			buf_printf(&missing, "%s%s", missing.len ? ", " : "", required[i]);
+	}
+	if (missing.data)
+		buf_printf(&missing, "; the guest agent's version is %s", version);
+
+	char *text = missing.data ? xasprintf("missing: %s", missing.data) : NULL;
+
+	buf_done(&missing);
+	return text;
+}
+
+int agent_info_check(const char *answer, char **ret_problem, struct err *err)
+{
+	cJSON *root = cJSON_Parse(answer ? answer : "");
+	const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "return");
+	int ret = 0;
+
+	if (!cJSON_IsObject(info))
+		ret = err_set(err, ERR_INVALID,
+			"the guest agent's answer to 'guest-info' is not one");
+	else
+		*ret_problem = problem_of(info,
+			cJSON_GetObjectItemCaseSensitive(info, "supported_commands"));
+	cJSON_Delete(root);
+	return ret;
+}
