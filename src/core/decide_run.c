@@ -40,6 +40,7 @@ static bool is_seen(const struct view *v)
 	return v->state != DOMAIN_UNKNOWN && v->m->dom.agreed >= READS_TO_AGREE;
 }
 
+/* libvirt has had its time to start it, or to say how it is. */
 static bool is_overdue(const struct view *v)
 {
 	return v->m->ops[LANE_MAIN].overdue || v->m->ops[LANE_READ].overdue;
@@ -117,22 +118,16 @@ bool rule_read(const struct view *v, struct plan *plan)
 	return may_retry(v, plan) && plan_step(plan, STEP_READ);
 }
 
-/* libvirt has had its time to start it, or to say how it is. */
-static bool hangs(const struct view *v)
-{
-	return v->m->ops[LANE_MAIN].overdue || v->m->ops[LANE_READ].overdue;
-}
-
 /* An adopted run was started by others. */
 bool wants_slot(const struct view *v, struct plan *plan)
 {
 	return vmi_is_live(v) && !v->vmi->claim && v->vmi->phase != PHASE_RUNNING &&
-		!vmi_is_stopping(v->vmi) && !v->host->hold && !hangs(v) && may_retry(v, plan);
+		!vmi_is_stopping(v->vmi) && !v->host->hold && !is_overdue(v) && may_retry(v, plan);
 }
 
 bool is_coming(const struct view *v, const struct plan *plan)
 {
-	if (hangs(v) || (v->vmi && v->vmi->tries))
+	if (is_overdue(v) || (v->vmi && v->vmi->tries))
 		return false; /* nobody waits for what failed */
 	if (vmi_is_live(v) && v->vmi->rebooted && v->vmi->prepared && !v->settled)
 		return true; /* whether it is over is not known yet */
