@@ -171,8 +171,11 @@ static size_t depth_of(const struct node *node)
 {
 	size_t depth = 0;
 
-	for (size_t i = 0; i < node->n_children; i++)
-		depth = MAX(depth, depth_of(node->children[i]));
+	for (size_t i = 0; i < node->n_children; i++) {
+		size_t below = depth_of(node->children[i]); /* MAX would ask twice */
+
+		depth = MAX(depth, below);
+	}
 	return depth + 1;
 }
 

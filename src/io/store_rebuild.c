@@ -89,13 +89,15 @@ static int open_sound(const char *path, struct now now, struct store **ret_store
 {
 	struct store_source source = { path, schema_sql };
 	struct err aside = { .code = ERR_OK };
+	int64_t salvaged;
 	bool unusable;
 	int rc = store_open_schema(&source, ret_store, &unusable, why);
 
 	*ret_rv = now.wall;
 	if (!rc || !unusable)
 		return rc;
-	*ret_rv = MAX(now.wall, salvage_counter(path));
+	salvaged = salvage_counter(path);
+	*ret_rv = MAX(now.wall, salvaged);
 	rc = move_aside(path, now.wall / 1000, &aside);
 	if (!rc)
 		rc = store_open(path, ret_store, &aside);

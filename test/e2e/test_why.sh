@@ -28,9 +28,9 @@ done
 soon 'a start that QEMU refuses: its own words' explains broken '^QEMU:.*kernel'
 holds '… and that it is tried again' because broken 'broken is \(Starting\|CrashLoopBackOff\): .*start'
 is '… as an event with a number' "$(vmactl events --for=vm/broken --no-headers | grep -c QEMUOutput)" 1
-holds '… which curl sees as such' curl -s -f --unix-socket "$VMAGENT_SOCKET" -o "$T/events" \
-	http://h/api/v1/namespaces/default/events
-holds '… with its type and its source' grep -q '"reason":"QEMUOutput","message":"QEMU wrote:\\n[^"]*kernel[^"]*","type":"Warning","source":{"component":"vmagent","host":' "$T/events"
+holds '… with its type and its source' grep -q '^Warning vmagent [^ ]* QEMU wrote:.*kernel' <<<"$(vmactl get events \
+	-o 'jsonpath={range .items[?(@.reason=="QEMUOutput")]}{.type} {.source.component} {.source.host} {.message}{end}' |
+	tr '\n' ' ')"
 holds 'a VM that is deleted' vmactl delete vm broken --grace-period=0
 holds '… is explained by what is left of it' because broken "broken is gone: user $me asked for 'delete'"
 holds '… with QEMU'\''s words' vmactl events --for=vm/broken
