@@ -19,7 +19,9 @@
 #define SOCKET_MODE    0660
 #define SOCKET_GROUP   "vmagent"
 #define BACKLOG        128
-#define ACCEPTS_A_TURN 32 /* then the rest of the loop gets its turn */
+#define ACCEPTS_A_TURN 32  /* then the rest of the loop gets its turn */
+#define GOING_LOOKS    20  /* at a socket that is answered, before it is taken for a live agent's */
+#define GOING_MS       100 /* between them */
 
 /* ---- connections ------------------------------------------------------------------------- */
 
@@ -196,22 +198,38 @@ static int address_of(const char *path, struct sockaddr_un *ret_address, struct 
 	return 0;
 }
 
+static bool is_answered(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int code = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ? errno : 0;
+
+	close(fd);
+	return code == 0 || code == EAGAIN;
+}
+
+/* One that was killed answers until the last of it is gone. */
+static bool stays_answered(const struct sockaddr_un *address)
+{
+	for (int i = 0; i < GOING_LOOKS; i++) {
+		if (!is_answered(address))
+			return false;
+		usleep(GOING_MS * 1000);
+	}
+	return true;
+}
+
 /* Removes what a dead agent left behind; a live one, or what is no socket, is refused. */
 static int clear_path(const struct sockaddr_un *address, struct err *err)
 {
 	const char *path = address->sun_path;
 	struct stat st;
-	int fd, code;
 
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0
 				       : err_set(err, ERR_IO, "'%s': %s", path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
 		return err_set(err, ERR_CONFLICT, "'%s' exists and is not a socket", path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	code = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ? errno : 0;
-	close(fd);
-	if (code == 0 || code == EAGAIN)
+	if (stays_answered(address))
 		return err_set(err, ERR_CONFLICT, "another agent listens on '%s'", path);
 	if (unlink(path) < 0 && errno != ENOENT)
 		return err_set(err, ERR_IO, "remove stale socket '%s': %s", path, strerror(errno));

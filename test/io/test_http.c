@@ -4,6 +4,7 @@
  * that leave, and the socket file.
  */
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -533,6 +534,39 @@ START_TEST(the_socket_file)
 }
 END_TEST
 
+static void *close_soon(void *arg)
+{
+	usleep(200 * 1000);
+	close(*(int *)arg);
+	return NULL;
+}
+
+/* A server that was killed answers until the kernel has closed all that it had. */
+START_TEST(a_socket_whose_server_is_going)
+{
+	autofree char *path = xasprintf("/tmp/test_http.going.%d", (int)getpid());
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct http_handler handler = { 0 };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct http *http;
+	struct err err;
+	uv_loop_t loop;
+	pthread_t thread;
+
+	copy_str(address.sun_path, sizeof(address.sun_path), path);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(listen(fd, 1), 0);
+	uv_loop_init(&loop);
+	ck_assert_int_eq(http_new(&loop, NULL, &handler, &http, &err), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, close_soon, &fd), 0);
+	ck_assert_msg(http_listen(http, path, &err) == 0, "%s", err.msg);
+	pthread_join(thread, NULL);
+	http_free(http);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	uv_loop_close(&loop);
+}
+END_TEST
+
 Suite *test_http_suite(void);
 
 Suite *test_http_suite(void)
@@ -557,6 +591,7 @@ Suite *test_http_suite(void)
 	tcase_add_test(tc, sleeps_when_idle);
 	tcase_add_test(tc, stops_with_everything_open);
 	tcase_add_test(tc, the_socket_file);
+	tcase_add_test(tc, a_socket_whose_server_is_going);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
