@@ -32,7 +32,8 @@ is 'the VM shows it, too' "$(get vm web '.status.conditions[?(@.type=="AgentConn
 told_to hung agent-hang '^agent hangs'
 is 'an agent that hangs is still connected' "$(connected hung)" True
 holds 'a stop with an agent that hangs' vmactl stop hung
-soon '… asks the agent' told hung "${run[hung]}" 'ShuttingDown.*asked the guest agent'
+# Which of the two is first depends on whether it hung before it had said what it can do: then its lane is taken.
+soon '… asks for a shutdown' told hung "${run[hung]}" 'ShuttingDown.*\(asked the guest agent\|signalled the guest\)'
 soon '… and ends by the button' told hung "${run[hung]}" 'phase Running -> Succeeded: the guest shut down'
 holds '… without a kill' not told hung "${run[hung]}" Deleted
 soon '… and the VMI goes' no_vmi hung
