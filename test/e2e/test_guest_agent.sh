@@ -46,7 +46,7 @@ soon '… reaches its button all the same' says dead '^button ignored'
 holds '… while it lives and can be looked at' test "$(phase dead)" = Running
 soon '… and kills it when its grace is over' told dead "${run[dead]}" \
 	'phase Running -> Failed: killed when its grace period was over'
-holds '… after the agent was asked' told dead "${run[dead]}" 'ShuttingDown.*asked the guest agent'
+holds '… after the agent was asked' log_has 'default/dead: asked the guest agent'
 soon '… and the VMI goes' no_vmi dead
 
 # web: a soft-reboot by the agent, then a stop of a guest that hears nothing else.
