@@ -154,3 +154,16 @@ bool jsonspan_path(struct jsonspan value, const char *path, struct jsonspan *ret
 		path += len + 1;
 	}
 }
+
+bool jsonspan_condition(struct jsonspan object, const char *type, struct jsonspan *ret)
+{
+	struct jsonspan list, item, value;
+
+	if (!jsonspan_path(object, "status.conditions", &list))
+		return false;
+	while (jsonspan_next(&list, &item)) {
+		if (jsonspan_member(item, "type", &value) && jsonspan_is(value, type))
+			return jsonspan_member(item, "status", ret);
+	}
+	return false;
+}

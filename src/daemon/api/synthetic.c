@@ -34,16 +34,9 @@ static struct jsonspan part(struct jsonspan vmi, const char *path)
 
 static bool is_ready(struct jsonspan vmi)
 {
-	struct jsonspan list, item, value;
+	struct jsonspan status;
 
-	if (!jsonspan_path(vmi, "status.conditions", &list))
-		return false;
-	while (jsonspan_next(&list, &item)) {
-		if (jsonspan_member(item, "type", &value) && jsonspan_is(value, "Ready"))
-			return jsonspan_member(item, "status", &value) &&
-				jsonspan_is(value, "True");
-	}
-	return false;
+	return jsonspan_condition(vmi, "Ready", &status) && jsonspan_is(status, "True");
 }
 
 static struct run run_of(struct jsonspan vmi)

@@ -194,19 +194,6 @@ static void add_age(struct buf *out, struct jsonspan time, msec now)
 	buf_printf(out, "\"%s\"", age);
 }
 
-static bool find_condition(struct jsonspan object, const char *type, struct jsonspan *ret)
-{
-	struct jsonspan list, item, value;
-
-	if (!jsonspan_path(object, "status.conditions", &list))
-		return false;
-	while (jsonspan_next(&list, &item)) {
-		if (jsonspan_member(item, "type", &value) && jsonspan_is(value, type))
-			return jsonspan_member(item, "status", ret);
-	}
-	return false;
-}
-
 /* "virtualmachine/web" */
 static bool add_involved(struct buf *out, struct jsonspan involved)
 {
@@ -245,7 +232,7 @@ static void add_ready(struct buf *out, struct jsonspan containers)
 static bool find_cell(const struct column *c, struct jsonspan object, struct jsonspan *ret)
 {
 	if (c->cell == CELL_CONDITION || c->cell == CELL_WELL)
-		return find_condition(object, c->path, ret);
+		return jsonspan_condition(object, c->path, ret);
 	return jsonspan_path(object, c->path, ret);
 }
 
