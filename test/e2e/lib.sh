@@ -99,11 +99,12 @@ agent_stop()
 	finish "$pid" || fail "the agent did not end well when asked to"
 }
 
-# agent_kill [parent]: kill -9 of the agent. Embedded it is two processes; whichever is killed, both end.
+# agent_kill [parent]: kill -9 of the agent. Embedded it is two processes; whichever is killed, both end. The child is
+# the oldest: a QEMU is a child of the parent too, and has the agent's name until it is executed.
 agent_kill()
 {
 	local parent=$AGENT child
-	child=$(pgrep -x vmagent -P "$AGENT")
+	child=$(pgrep -o -x vmagent -P "$AGENT")
 	AGENT=
 	if [ "$ENV" = embed ] && [ "${1-}" != parent ]; then
 		kill -9 "$child"
