@@ -31,8 +31,11 @@ static const struct {
 	const char *name;
 	const char *plural;
 	const char *api_version;
+	bool namespaced;
+	enum object_home home;
 } kinds[] = {
-#define X(c, kind, plural, group) [KIND_##c] = { kind, plural, group },
+#define X(c, kind, plural, group, namespaced, home) \
+	[KIND_##c] = { kind, plural, group, namespaced, HOME_##home },
 	OBJECT_KINDS(X)
 #undef X
 };
@@ -51,6 +54,16 @@ const char *object_kind_plural(enum object_kind kind)
 const char *object_kind_api_version(enum object_kind kind)
 {
 	return (size_t)kind < KIND_MAX ? kinds[kind].api_version : "?";
+}
+
+bool object_kind_is_namespaced(enum object_kind kind)
+{
+	return (size_t)kind < KIND_MAX && kinds[kind].namespaced;
+}
+
+enum object_home object_kind_home(enum object_kind kind)
+{
+	return (size_t)kind < KIND_MAX ? kinds[kind].home : HOME_AGENT;
 }
 
 bool object_kind_parse(const char *kind, enum object_kind *ret_kind)

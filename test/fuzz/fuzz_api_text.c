@@ -16,9 +16,11 @@ static void try_path(const char *path)
 {
 	static const char *const patterns[] = {
 		"/healthz",
-		"/apis/kubevirt.io/{kv}/namespaces/{ns}/{machine}/{name}",
-		"/apis/subresources.kubevirt.io/{kv}/namespaces/{ns}/virtualmachines/{name}/{verb}",
-		"/api/v1/{core}",
+		"/{api}/namespaces/{ns}/{namespaced}/{name}",
+		"/{api}/namespaces/{ns}/{vm}/{name}/{verb}",
+		"/{api}/{namespaced}",
+		"/{api}/{cluster}/{name}",
+		"/openapi/v3/{api}",
 	};
 	struct route_path found;
 

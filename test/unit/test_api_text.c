@@ -9,7 +9,7 @@
 #include "daemon/api/route.h"
 #include "daemon/api/selector.h"
 
-#define ONE "/apis/kubevirt.io/{kv}/namespaces/{ns}/{machine}/{name}"
+#define ONE "/{api}/namespaces/{ns}/{namespaced}/{name}"
 
 START_TEST(paths_that_match)
 {
@@ -21,9 +21,13 @@ START_TEST(paths_that_match)
 	ck_assert_str_eq(p.version, "v1alpha3");
 	ck_assert_str_eq(p.ns, "a");
 	ck_assert_str_eq(p.name, "b");
-	ck_assert(route_matches("/api/v1/{core}", "/api/v1/events/", &p));
+	ck_assert(route_matches("/{api}/{namespaced}", "/api/v1/events/", &p));
 	ck_assert_int_eq(p.kind, KIND_EVENT);
 	ck_assert_str_eq(p.ns, "");
+	ck_assert(route_matches("/{api}/{cluster}/{name}", "/api/v1/nodes/a", &p));
+	ck_assert_int_eq(p.kind, KIND_NODE);
+	ck_assert(route_matches("/apis/{group}", "/apis/kubevirt.io/", &p));
+	ck_assert_str_eq(p.group->name, "kubevirt.io");
 	ck_assert(route_matches("/x/{name}/{verb}", "/x/a/restart", &p));
 	ck_assert_int_eq(p.verb, VERB_RESTART);
 }
@@ -41,6 +45,12 @@ START_TEST(paths_that_do_not)
 		"/apis/kubevirt.io/v2/namespaces/a/virtualmachines/b",
 		"/apis/kubevirt.io/v1/namespaces/a/virtualmachine/b",
 		"/apis/kubevirt.io/v1/namespaces/a/events/b",
+		"/apis/v1/namespaces/a/events/b",
+		"/apis//v1/namespaces/a/events/b",
+		"/apis/kubevirt.io/v1/namespaces/a/domains/b",
+		"/apis/vmagent.io/v1/namespaces/a/domains/b",
+		"/api/v1/namespaces/a/nodes/b",
+		"/apis/subresources.kubevirt.io/v1/namespaces/a/virtualmachines/b",
 		"/apis/kubevirt.iox/v1/namespaces/a/virtualmachines/b",
 		"//apis/kubevirt.io/v1/namespaces/a/virtualmachines/b",
 	};

@@ -131,16 +131,38 @@ START_TEST(kinds_of_object)
 	static const struct {
 		enum object_kind kind;
 		const char *name, *plural, *api;
+		bool namespaced;
+		enum object_home home;
 	} want[] = {
-		{ KIND_VM, "VirtualMachine", "virtualmachines", "kubevirt.io/v1" },
-		{ KIND_VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1" },
-		{ KIND_EVENT, "Event", "events", "v1" },
-		{ KIND_FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1" },
-		{ KIND_POD, "Pod", "pods", "v1" },
-		{ KIND_NODE, "Node", "nodes", "v1" },
-		{ KIND_KUBEVIRT, "KubeVirt", "kubevirts", "kubevirt.io/v1" },
-		{ KIND_HOST_SHUTDOWN, "HostShutdown", "hostshutdown", "vmagent.io/v1" },
-		{ KIND_MAX, "?", "?", "?" },
+		/* clang-format off */
+		{ KIND_VM, "VirtualMachine", "virtualmachines", "kubevirt.io/v1", true, HOME_MACHINE },
+		{ KIND_VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1", true,
+			HOME_MACHINE },
+		{ KIND_EVENT, "Event", "events", "v1", true, HOME_AGENT },
+		{ KIND_FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1", true, HOME_AGENT },
+		{ KIND_POD, "Pod", "pods", "v1", true, HOME_MADE },
+		{ KIND_NODE, "Node", "nodes", "v1", false, HOME_MADE },
+		{ KIND_KUBEVIRT, "KubeVirt", "kubevirts", "kubevirt.io/v1", true, HOME_MADE },
+		{ KIND_HOST_SHUTDOWN, "HostShutdown", "hostshutdown", "vmagent.io/v1", false, HOME_AGENT },
+		{ KIND_NAMESPACE, "Namespace", "namespaces", "v1", false, HOME_RECORD },
+		{ KIND_SECRET, "Secret", "secrets", "v1", true, HOME_RECORD },
+		{ KIND_CONFIG_MAP, "ConfigMap", "configmaps", "v1", true, HOME_RECORD },
+		{ KIND_PVC, "PersistentVolumeClaim", "persistentvolumeclaims", "v1", true, HOME_RECORD },
+		{ KIND_DATA_VOLUME, "DataVolume", "datavolumes", "cdi.kubevirt.io/v1beta1", true, HOME_RECORD },
+		{ KIND_NETWORK, "NetworkAttachmentDefinition", "network-attachment-definitions",
+			"k8s.cni.cncf.io/v1", true, HOME_RECORD },
+		{ KIND_INSTANCETYPE, "VirtualMachineInstancetype", "virtualmachineinstancetypes",
+			"instancetype.kubevirt.io/v1beta1", true, HOME_RECORD },
+		{ KIND_CLUSTER_INSTANCETYPE, "VirtualMachineClusterInstancetype",
+			"virtualmachineclusterinstancetypes", "instancetype.kubevirt.io/v1beta1", false,
+			HOME_RECORD },
+		{ KIND_PREFERENCE, "VirtualMachinePreference", "virtualmachinepreferences",
+			"instancetype.kubevirt.io/v1beta1", true, HOME_RECORD },
+		{ KIND_CLUSTER_PREFERENCE, "VirtualMachineClusterPreference",
+			"virtualmachineclusterpreferences", "instancetype.kubevirt.io/v1beta1", false,
+			HOME_RECORD },
+		{ KIND_MAX, "?", "?", "?", false, HOME_AGENT },
+		/* clang-format on */
 	};
 	enum object_kind kind = KIND_MAX;
 
@@ -149,6 +171,8 @@ START_TEST(kinds_of_object)
 		ck_assert_str_eq(object_kind_name(want[i].kind), want[i].name);
 		ck_assert_str_eq(object_kind_plural(want[i].kind), want[i].plural);
 		ck_assert_str_eq(object_kind_api_version(want[i].kind), want[i].api);
+		ck_assert_int_eq(object_kind_is_namespaced(want[i].kind), want[i].namespaced);
+		ck_assert_int_eq(object_kind_home(want[i].kind), want[i].home);
 		ck_assert_int_eq(object_kind_parse(want[i].name, &kind), i < KIND_MAX);
 		ck_assert_int_eq(kind, MIN(i, KIND_MAX - 1));
 	}

@@ -5,58 +5,56 @@
 #include "daemon/api/reply.h"
 
 /* clang-format off */
-#define KUBEVIRT     "/apis/kubevirt.io/{kv}"
-#define HOST_SHUTDOWN "/apis/vmagent.io/v1/hostshutdown"
-#define SUBRESOURCES "/apis/subresources.kubevirt.io/{kv}"
-#define VMAGENT      "/apis/vmagent.io/v1"
+#define VM      "/{api}/namespaces/{ns}/{vm}/{name}"
+#define VMI     "/{api}/namespaces/{ns}/{vmi}/{name}"
+#define VMAGENT "/apis/vmagent.io/v1"
+#define HOST_SHUTDOWN VMAGENT "/hostshutdown"
 
 static const struct route {
 	const char *method, *pattern;
 	call_fn *handle;
+	unsigned verb; /* that the resource must allow; 0: any */
 } routes[] = {
-	{ "GET",    "/healthz",						about_health },
-	{ "GET",    "/readyz",						about_health },
-	{ "GET",    "/livez",						about_live },
-	{ "GET",    "/version",						about_version },
+	{ "GET",    "/healthz",					about_health, 0 },
+	{ "GET",    "/readyz",					about_health, 0 },
+	{ "GET",    "/livez",					about_live, 0 },
+	{ "GET",    "/version",					about_version, 0 },
 
-	{ "GET",    "/openapi/v2",					about_openapi_v2 },
-	{ "GET",    "/openapi/v3",					about_openapi_index },
-	{ "GET",    "/openapi/v3/apis/kubevirt.io/{kv}",		about_openapi_v3 },
+	{ "GET",    "/openapi/v2",				about_openapi_v2, 0 },
+	{ "GET",    "/openapi/v3",				about_openapi_index, 0 },
+	{ "GET",    "/openapi/v3/{api}",				about_openapi_v3, 0 },
 
-	{ "GET",    "/api",						about_core },
-	{ "GET",    "/api/v1",						about_core_resources },
-	{ "GET",    "/apis",						about_groups },
-	{ "GET",    "/apis/kubevirt.io",				about_group },
-	{ "GET",    "/apis/subresources.kubevirt.io",			about_group },
-	{ "GET",    KUBEVIRT,						about_resources },
-	{ "GET",    SUBRESOURCES,					about_resources },
-	{ "GET",    "/apis/vmagent.io",					about_group },
-	{ "GET",    VMAGENT,						about_resources },
+	{ "GET",    "/api",					discovery_core, 0 },
+	{ "GET",    "/apis",					discovery_groups, 0 },
+	{ "GET",    "/apis/{group}",				discovery_group, 0 },
+	{ "GET",    "/{api}",					discovery_resources, 0 },
 
-	{ "GET",    KUBEVIRT "/{kubevirt}",				object_list },
-	{ "GET",    KUBEVIRT "/namespaces/{ns}/{kubevirt}",		object_list },
-	{ "POST",   KUBEVIRT "/namespaces/{ns}/{machine}",		object_create },
-	{ "GET",    KUBEVIRT "/namespaces/{ns}/{kubevirt}/{name}",	object_get },
-	{ "PUT",    KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_replace },
-	{ "PATCH",  KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_patch },
-	{ "DELETE", KUBEVIRT "/namespaces/{ns}/{machine}/{name}",	object_delete },
+	{ "PUT",    VM "/{verb}",				lifecycle_verb, 0 },
+	{ "PUT",    VMI "/{vmiverb}",				lifecycle_vmi_verb, 0 },
+	{ "GET",    VMI "/console",				console_open, 0 },
 
-	{ "PUT",    SUBRESOURCES "/namespaces/{ns}/virtualmachines/{name}/{verb}",		lifecycle_verb },
-	{ "PUT",    SUBRESOURCES "/namespaces/{ns}/virtualmachineinstances/{name}/{vmiverb}",	lifecycle_vmi_verb },
-	{ "GET",    SUBRESOURCES "/namespaces/{ns}/virtualmachineinstances/{name}/console",	console_open },
+	{ "GET",    VMAGENT "/domains",				domain_get, 0 },
+	{ "GET",    VMAGENT "/domains/{name}",			domain_get, 0 },
+	{ "POST",   VMAGENT "/domains/{name}/adopt",		domain_adopt, 0 },
 
-	{ "GET",    VMAGENT "/domains",					domain_get },
-	{ "GET",    VMAGENT "/domains/{name}",				domain_get },
-	{ "POST",   VMAGENT "/domains/{name}/adopt",			domain_adopt },
+	{ "GET",    HOST_SHUTDOWN,				hostdown_get, 0 },
+	{ "POST",   HOST_SHUTDOWN,				hostdown_begin, 0 },
+	{ "DELETE", HOST_SHUTDOWN,				hostdown_cancel, 0 },
 
-	{ "GET",    HOST_SHUTDOWN,					hostdown_get },
-	{ "POST",   HOST_SHUTDOWN,					hostdown_begin },
-	{ "DELETE", HOST_SHUTDOWN,					hostdown_cancel },
+	{ "GET",    "/{api}/{namespaced}",			object_list, RESOURCE_LIST },
+	{ "GET",    "/{api}/{cluster}",				object_list, RESOURCE_LIST },
+	{ "POST",   "/{api}/{cluster}",				object_create, RESOURCE_CREATE },
+	{ "GET",    "/{api}/{cluster}/{name}",			object_get, RESOURCE_GET },
+	{ "PUT",    "/{api}/{cluster}/{name}",			object_replace, RESOURCE_UPDATE },
+	{ "PATCH",  "/{api}/{cluster}/{name}",			object_patch, RESOURCE_PATCH },
+	{ "DELETE", "/{api}/{cluster}/{name}",			object_delete, RESOURCE_DELETE },
 
-	{ "GET",    "/api/v1/{core}",					object_list },
-	{ "GET",    "/api/v1/{cluster}/{name}",				object_get },
-	{ "GET",    "/api/v1/namespaces/{ns}/{core}",			object_list },
-	{ "GET",    "/api/v1/namespaces/{ns}/{core}/{name}",		object_get },
+	{ "GET",    "/{api}/namespaces/{ns}/{namespaced}",	object_list, RESOURCE_LIST },
+	{ "POST",   "/{api}/namespaces/{ns}/{namespaced}",	object_create, RESOURCE_CREATE },
+	{ "GET",    "/{api}/namespaces/{ns}/{namespaced}/{name}", object_get, RESOURCE_GET },
+	{ "PUT",    "/{api}/namespaces/{ns}/{namespaced}/{name}", object_replace, RESOURCE_UPDATE },
+	{ "PATCH",  "/{api}/namespaces/{ns}/{namespaced}/{name}", object_patch, RESOURCE_PATCH },
+	{ "DELETE", "/{api}/namespaces/{ns}/{namespaced}/{name}", object_delete, RESOURCE_DELETE },
 };
 /* clang-format on */
 
@@ -70,6 +68,11 @@ static void refuse(struct call *call, bool known)
 	else
 		reply_refuse(call, ERR_NOT_FOUND,
 			"the server could not find the requested resource");
+}
+
+static bool is_allowed(const struct route *route, const struct call *call)
+{
+	return !route->verb || call->path.resource->verbs & route->verb;
 }
 
 static void on_request(void *ctx, uint64_t id, const struct http_request *request)
@@ -87,7 +90,7 @@ static void on_request(void *ctx, uint64_t id, const struct http_request *reques
 		if (!route_matches(routes[i].pattern, request->path, &call.path))
 			continue;
 		known = true;
-		if (!streq(routes[i].method, request->method))
+		if (!streq(routes[i].method, request->method) || !is_allowed(&routes[i], &call))
 			continue;
 		routes[i].handle(&call);
 		return;

@@ -38,11 +38,12 @@ void about_version(const struct call *call);
 void about_openapi_v2(const struct call *call);
 void about_openapi_index(const struct call *call);
 void about_openapi_v3(const struct call *call);
-void about_core(const struct call *call);
-void about_groups(const struct call *call);
-void about_group(const struct call *call);
-void about_resources(const struct call *call);
-void about_core_resources(const struct call *call);
+
+/* discovery.c */
+void discovery_core(const struct call *call);
+void discovery_groups(const struct call *call);
+void discovery_group(const struct call *call);
+void discovery_resources(const struct call *call);
 
 /* read.c, change.c, lifecycle.c, console.c */
 void object_list(const struct call *call);

@@ -21,7 +21,7 @@ static void submit(const struct call *call, const struct request *order)
 	struct request request;
 
 	named.path.kind = KIND_HOST_SHUTDOWN;
-	copy_str(named.path.version, sizeof(named.path.version), "v1");
+	named.path.version = "v1";
 	request = request_of(&named);
 	request.call_off = order->call_off;
 	request.timeout_s = order->timeout_s;

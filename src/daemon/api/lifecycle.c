@@ -33,7 +33,6 @@ void lifecycle_verb(const struct call *call)
 	struct node *body = NULL;
 	struct err err;
 
-	request.kind = KIND_VM;
 	request.verb = call->path.verb;
 	if (body_parse(call, &body, &err) ||
 		read_verb_options(body, call->path.verb, options, &err) ||
@@ -53,7 +52,6 @@ void lifecycle_vmi_verb(const struct call *call)
 	struct node *body = NULL;
 	struct err err = { 0 };
 
-	request.kind = KIND_VMI;
 	request.vmi_verb = call->path.vmi_verb;
 	if (!body_parse(call, &body, &err) && body && body->kind != NODE_MAP)
 		err_set(&err, ERR_BAD_REQUEST, "the body is no options object");

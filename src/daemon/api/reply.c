@@ -156,7 +156,7 @@ void reply_error(const struct call *call, const struct err *err)
 {
 	const struct route_path *p = &call->path;
 	struct reply_status status = { .err = err,
-		.has_kind = *p->version != '\0',
+		.has_kind = p->resource,
 		.kind = p->kind,
 		.name = p->name };
 

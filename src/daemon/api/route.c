@@ -26,43 +26,50 @@ static bool piece_copy(struct piece p, char *dst, size_t size)
 	return true;
 }
 
-static bool take_version(struct piece p, struct route_path *path)
+static bool take_group(struct piece p, struct route_path *path)
 {
-	return (piece_is(p, "v1") || piece_is(p, "v1alpha3")) &&
-		piece_copy(p, path->version, sizeof(path->version));
+	path->group = p.len ? api_group_find(p.at, p.len) : NULL;
+	return path->group;
 }
 
-static bool take_kind(struct piece p, struct route_path *path, const char *group)
+static bool take_resource(struct piece p, struct route_path *path, bool namespaced)
 {
-	for (int kind = 0; kind < KIND_MAX; kind++) {
-		if (!piece_is(p, object_kind_plural(kind)) ||
-			strncmp(object_kind_api_version(kind), group, strlen(group)) != 0)
-			continue;
-		path->kind = kind;
-		return true;
-	}
-	return false;
+	const struct resource *r = path->group ? api_resource_find(path->group, p.at, p.len) : NULL;
+
+	if (!r || r->namespaced != namespaced || r->object == KIND_MAX)
+		return false;
+	path->resource = r;
+	path->kind = r->object;
+	return true;
 }
 
-static bool take_kubevirt(struct piece p, struct route_path *path)
+static bool take_namespaced(struct piece p, struct route_path *path)
 {
-	return take_kind(p, path, "kubevirt.io/");
-}
-
-static bool take_machine(struct piece p, struct route_path *path)
-{
-	return take_kubevirt(p, path) && (path->kind == KIND_VM || path->kind == KIND_VMI);
-}
-
-static bool take_core(struct piece p, struct route_path *path)
-{
-	copy_str(path->version, sizeof(path->version), "v1");
-	return take_kind(p, path, "v1");
+	return take_resource(p, path, true);
 }
 
 static bool take_cluster(struct piece p, struct route_path *path)
 {
-	return take_core(p, path) && path->kind == KIND_NODE;
+	return take_resource(p, path, false);
+}
+
+/* A machine's subresources lie in a group of their own, which has no objects. */
+static bool take_machine(struct piece p, struct route_path *path, enum object_kind kind)
+{
+	path->resource = api_resource_of(kind);
+	path->kind = kind;
+	return path->group && streq(path->group->name, SUBRESOURCES_GROUP) &&
+		piece_is(p, path->resource->plural);
+}
+
+static bool take_vm(struct piece p, struct route_path *path)
+{
+	return take_machine(p, path, KIND_VM);
+}
+
+static bool take_vmi(struct piece p, struct route_path *path)
+{
+	return take_machine(p, path, KIND_VMI);
 }
 
 static bool take_ns(struct piece p, struct route_path *path)
@@ -95,11 +102,11 @@ static bool take_piece(struct piece pattern, struct piece p, struct route_path *
 		const char *pattern;
 		bool (*into)(struct piece p, struct route_path *path);
 	} places[] = {
-		{ "{kv}", take_version },
-		{ "{machine}", take_machine },
-		{ "{kubevirt}", take_kubevirt },
-		{ "{core}", take_core },
+		{ "{group}", take_group },
+		{ "{namespaced}", take_namespaced },
 		{ "{cluster}", take_cluster },
+		{ "{vm}", take_vm },
+		{ "{vmi}", take_vmi },
 		{ "{ns}", take_ns },
 		{ "{name}", take_name },
 		{ "{verb}", take_verb },
@@ -123,14 +130,35 @@ static bool next_piece(const char **path, struct piece *ret)
 	return true;
 }
 
+/* Takes "/apis/GROUP/VERSION" or "/api/v1" off *path. */
+static bool take_api(const char **path, struct route_path *ret)
+{
+	struct piece p;
+
+	if (!next_piece(path, &p))
+		return false;
+	if (piece_is(p, "api"))
+		ret->group = api_group_find("", 0);
+	else if (!piece_is(p, "apis") || !next_piece(path, &p) || !take_group(p, ret))
+		return false;
+	if (next_piece(path, &p))
+		ret->version = api_group_version(ret->group, p.at, p.len);
+	return ret->version;
+}
+
 bool route_matches(const char *pattern, const char *path, struct route_path *ret)
 {
 	struct route_path found = { 0 };
 	struct piece want, have;
 
-	while (next_piece(&pattern, &want))
-		if (!next_piece(&path, &have) || !take_piece(want, have, &found))
+	while (next_piece(&pattern, &want)) {
+		if (piece_is(want, "{api}")) {
+			if (!take_api(&path, &found))
+				return false;
+		} else if (!next_piece(&path, &have) || !take_piece(want, have, &found)) {
 			return false;
+		}
+	}
 	if (*path && !streq(path, "/"))
 		return false;
 	*ret = found;

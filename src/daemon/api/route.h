@@ -7,22 +7,25 @@
 
 #include <vmagent/model.h>
 
-#define API_VERSION_MAX 15
+#include "daemon/api/resources.h"
 
 struct route_path {
-	enum object_kind kind;
+	const struct api_group *group;   /* NULL: the path names none */
+	const char *version;             /* of the group, as asked; NULL: none */
+	const struct resource *resource; /* NULL: none */
+	enum object_kind kind;           /* of the resource's objects */
 	enum verb verb;
 	enum vmi_verb vmi_verb;
-	char version[API_VERSION_MAX + 1]; /* of the group, as asked */
-	char ns[NAME_MAX_LEN + 1];         /* "": all namespaces */
-	char name[NAME_MAX_LEN + 1];       /* "": a collection */
+	char ns[NAME_MAX_LEN + 1];   /* "": all namespaces */
+	char name[NAME_MAX_LEN + 1]; /* "": a collection */
 };
 
 /*
  * Compares path with pattern, segment by segment. A segment of pattern is literal or one of
- *   {kv}      v1 or v1alpha3, the versions that KubeVirt serves
- *   {kubevirt} the plural of a kind of kubevirt.io       {machine} … that can be written
- *   {core} the plural of a kind of v1                    {cluster} … that is in no namespace
+ *   {api}     three segments, "apis/GROUP/VERSION", or two, "api/v1": what is served
+ *   {group}   a group that is not the core
+ *   {namespaced} {cluster}  the plural of a resource of the group whose objects lie in a namespace, or do not
+ *   {vm} {vmi}  "virtualmachines", "virtualmachineinstances", of the subresources' group
  *   {ns} {name}  anything within Kubernetes' length      {verb} start, stop, restart
  *   {vmiverb} pause, unpause, softreboot, reset
  * *ret is filled only on a match.

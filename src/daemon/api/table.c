@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/age.h"
+#include "daemon/api/accept.h"
 #include "daemon/api/jsonspan.h"
 #include "daemon/api/reply.h"
 #include "daemon/api/table.h"
@@ -78,7 +79,12 @@ static const struct column kubevirt_columns[] = {
 	{ "Phase",           "string",  "",     0, CELL_VALUE,     "status.phase" },
 	{ 0 },
 };
-static const struct column *const tables[KIND_MAX] = {
+static const struct column plain_columns[] = {
+	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
+	{ "Age",             "string",  "",     0, CELL_AGE,       "metadata.creationTimestamp" },
+	{ 0 },
+};
+static const struct column *const tables[KIND_MAX] = { /* without one: plain_columns */
 	[KIND_VM]    = vm_columns,
 	[KIND_VMI]   = vmi_columns,
 	[KIND_EVENT] = event_columns,
@@ -88,47 +94,20 @@ static const struct column *const tables[KIND_MAX] = {
 };
 /* clang-format on */
 
+static const struct column *columns_of(enum object_kind kind)
+{
+	return tables[kind] ? tables[kind] : plain_columns;
+}
+
 /* ---- what the client wants --------------------------------------------------------------------- */
-
-struct media { /* one media range of an Accept header, borrowed */
-	const char *at;
-	size_t len;
-};
-
-static bool next_media(const char **rest, struct media *ret)
-{
-	*rest += strspn(*rest, ", \t");
-	ret->at = *rest;
-	ret->len = strcspn(*rest, ",");
-	*rest += ret->len;
-	return ret->len > 0;
-}
-
-static bool has_word(struct media m, const char *word)
-{
-	return memmem(m.at, m.len, word, strlen(word)) != NULL;
-}
-
-static bool is_type(struct media m, const char *type)
-{
-	size_t len = strlen(type);
-
-	return m.len >= len && strncasecmp(m.at, type, len) == 0 &&
-		(m.len == len || strchr("; \t", m.at[len]));
-}
 
 /* Whether it is served: JSON, as it is or as a Table of v1. */
 static bool take_media(struct media m, struct rendering *ret)
 {
-	bool json = is_type(m, "application/json");
-
-	if (!json && !is_type(m, "application/*") && !is_type(m, "*/*"))
-		return false;
-	if (!json || !has_word(m, "as="))
-		return true;
-	ret->table = has_word(m, "as=Table") && has_word(m, "v=v1") && !has_word(m, "v=v1beta1") &&
-		has_word(m, "g=meta.k8s.io");
-	return ret->table;
+	ret->table = media_is_as(m, "Table", "meta.k8s.io", "v1");
+	if (media_is(m, "application/json"))
+		return ret->table || !media_has_form(m);
+	return media_is(m, "application/*") || media_is(m, "*/*");
 }
 
 static int take_include(const struct call *call, struct rendering *ret, struct err *err)
@@ -162,7 +141,7 @@ int rendering_of(const struct call *call, struct rendering *ret, struct err *err
 	struct media media;
 	bool found = !accept || !*accept;
 
-	while (!found && next_media(&rest, &media))
+	while (!found && media_next(&rest, &media))
 		found = take_media(media, &rendering);
 	if (!found)
 		return err_set(err, ERR_NOT_ACCEPTABLE,
@@ -282,9 +261,11 @@ static void add_object(struct buf *out, const struct rendering *rendering, enum 
 void table_row(struct buf *out, const struct rendering *rendering, enum object_kind kind,
 	const char *object, const char *version)
 {
+	const struct column *columns = columns_of(kind);
+
 	buf_puts(out, "{\"cells\":[");
-	for (const struct column *c = tables[kind]; c->title; c++) {
-		buf_puts(out, c == tables[kind] ? "" : ",");
+	for (const struct column *c = columns; c->title; c++) {
+		buf_puts(out, c == columns ? "" : ",");
 		add_cell(out, c, jsonspan_of(object), rendering->now);
 	}
 	buf_puts(out, "],\"object\":");
@@ -294,15 +275,17 @@ void table_row(struct buf *out, const struct rendering *rendering, enum object_k
 
 void table_head(struct buf *out, enum object_kind kind, int64_t rv)
 {
+	const struct column *columns = columns_of(kind);
+
 	buf_printf(out,
 		"{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\","
 		"\"metadata\":{\"resourceVersion\":\"%lld\"},\"columnDefinitions\":[",
 		(long long)rv);
-	for (const struct column *c = tables[kind]; c->title; c++)
+	for (const struct column *c = columns; c->title; c++)
 		buf_printf(out,
 			"%s{\"name\":\"%s\",\"type\":\"%s\",\"format\":\"%s\","
 			"\"description\":\"\",\"priority\":%d}",
-			c == tables[kind] ? "" : ",", c->title, c->type, c->format, c->priority);
+			c == columns ? "" : ",", c->title, c->type, c->format, c->priority);
 	buf_puts(out, "],\"rows\":[");
 }
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of what is served. Short names and categories are KubeVirt's and Kubernetes' own.
+ */
+#include "daemon/api/resources.h"
+
+#include <string.h>
+
+/* clang-format off */
+const struct api_group api_groups[] = {
+	{ "",                         { "v1" } },
+	{ "cdi.kubevirt.io",          { "v1beta1" } },
+	{ "instancetype.kubevirt.io", { "v1beta1" } },
+	{ "k8s.cni.cncf.io",          { "v1" } },
+	{ "kubevirt.io",              { "v1", "v1alpha3" } },
+	{ SUBRESOURCES_GROUP,         { "v1", "v1alpha3" } },
+	{ "vmagent.io",               { "v1" } },
+	{ 0 },
+};
+
+#define KUBEVIRT     "kubevirt.io"
+#define SUBRESOURCES SUBRESOURCES_GROUP
+#define INSTANCETYPE "instancetype.kubevirt.io"
+#define CDI          "cdi.kubevirt.io"
+#define CNI          "k8s.cni.cncf.io"
+#define VMAGENT      "vmagent.io"
+#define ALL          "\"all\""
+#define READ         RESOURCE_READ
+#define WRITE        (RESOURCE_READ | RESOURCE_WRITE)
+
+const struct resource api_resources[] = {
+	{ "", "configmaps", "configmap", "ConfigMap", "\"cm\"", "", true, READ, KIND_CONFIG_MAP },
+	{ "", "events", "event", "Event", "\"ev\"", "", true, READ, KIND_EVENT },
+	{ "", "namespaces", "namespace", "Namespace", "\"ns\"", "", false, READ, KIND_NAMESPACE },
+	{ "", "nodes", "node", "Node", "\"no\"", "", false, READ, KIND_NODE },
+	{ "", "persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", "\"pvc\"", "", true,
+	  READ, KIND_PVC },
+	{ "", "pods", "pod", "Pod", "\"po\"", ALL, true, READ, KIND_POD },
+	{ "", "secrets", "secret", "Secret", "", "", true, READ, KIND_SECRET },
+
+	{ CDI, "datavolumes", "datavolume", "DataVolume", "\"dv\",\"dvs\"", ALL, true, READ, KIND_DATA_VOLUME },
+
+	{ CNI, "network-attachment-definitions", "network-attachment-definition",
+	  "NetworkAttachmentDefinition", "\"net-attach-def\"", "", true, READ, KIND_NETWORK },
+
+	{ INSTANCETYPE, "virtualmachineclusterinstancetypes", "virtualmachineclusterinstancetype",
+	  "VirtualMachineClusterInstancetype", "\"vmclusterinstancetype\",\"vmclusterinstancetypes\","
+	  "\"vmcf\",\"vmcfs\"", "", false, READ, KIND_CLUSTER_INSTANCETYPE },
+	{ INSTANCETYPE, "virtualmachineclusterpreferences", "virtualmachineclusterpreference",
+	  "VirtualMachineClusterPreference", "\"vmcp\",\"vmcps\"", "", false, READ,
+	  KIND_CLUSTER_PREFERENCE },
+	{ INSTANCETYPE, "virtualmachineinstancetypes", "virtualmachineinstancetype",
+	  "VirtualMachineInstancetype", "\"vminstancetype\",\"vminstancetypes\",\"vmf\",\"vmfs\"", "", true,
+	  READ, KIND_INSTANCETYPE },
+	{ INSTANCETYPE, "virtualmachinepreferences", "virtualmachinepreference",
+	  "VirtualMachinePreference", "\"vmpref\",\"vmprefs\",\"vmp\",\"vmps\"", "", true, READ,
+	  KIND_PREFERENCE },
+
+	{ KUBEVIRT, "kubevirts", "kubevirt", "KubeVirt", "\"kv\",\"kvs\"", ALL, true, READ, KIND_KUBEVIRT },
+	{ KUBEVIRT, "virtualmachineinstances", "virtualmachineinstance", "VirtualMachineInstance",
+	  "\"vmi\",\"vmis\"", ALL, true, WRITE, KIND_VMI },
+	{ KUBEVIRT, "virtualmachines", "virtualmachine", "VirtualMachine", "\"vm\",\"vms\"", ALL, true, WRITE,
+	  KIND_VM },
+
+	{ VMAGENT, "domains", "domain", "Domain", "", "", false, RESOURCE_GET | RESOURCE_LIST, KIND_MAX },
+	{ 0 },
+};
+
+const struct subresource api_subresources[] = {
+	{ SUBRESOURCES, "virtualmachineinstances", "console", "", RESOURCE_GET },
+	{ SUBRESOURCES, "virtualmachineinstances", "pause", "", RESOURCE_UPDATE },
+	{ SUBRESOURCES, "virtualmachineinstances", "reset", "", RESOURCE_UPDATE },
+	{ SUBRESOURCES, "virtualmachineinstances", "softreboot", "", RESOURCE_UPDATE },
+	{ SUBRESOURCES, "virtualmachineinstances", "unpause", "", RESOURCE_UPDATE },
+	{ SUBRESOURCES, "virtualmachines", "restart", "", RESOURCE_UPDATE },
+	{ SUBRESOURCES, "virtualmachines", "start", "", RESOURCE_UPDATE },
+	{ SUBRESOURCES, "virtualmachines", "stop", "", RESOURCE_UPDATE },
+	{ VMAGENT, "domains", "adopt", "DomainAdoption", RESOURCE_CREATE },
+	{ 0 },
+};
+/* clang-format on */
+
+static bool is_text(const char *text, const char *at, size_t len)
+{
+	return strlen(text) == len && memcmp(text, at, len) == 0;
+}
+
+const struct api_group *api_group_find(const char *name, size_t len)
+{
+	for (const struct api_group *g = api_groups; g->name; g++)
+		if (is_text(g->name, name, len))
+			return g;
+	return NULL;
+}
+
+const char *api_group_version(const struct api_group *group, const char *version, size_t len)
+{
+	for (size_t i = 0; i < GROUP_VERSIONS_MAX && group->versions[i]; i++)
+		if (is_text(group->versions[i], version, len))
+			return group->versions[i];
+	return NULL;
+}
+
+const struct resource *api_resource_find(const struct api_group *group, const char *plural,
+	size_t len)
+{
+	for (const struct resource *r = api_resources; r->plural; r++)
+		if (streq(r->group, group->name) && is_text(r->plural, plural, len))
+			return r;
+	return NULL;
+}
+
+const struct resource *api_resource_of(enum object_kind kind)
+{
+	for (const struct resource *r = api_resources; r->plural; r++)
+		if (r->object == kind)
+			return r;
+	return NULL;
+}
+
+const char *resource_verb_name(enum resource_verb_number verb)
+{
+	static const char *const names[] = {
+#define X(c, text) text,
+		RESOURCE_VERBS(X)
+#undef X
+	};
+
+	return verb < RESOURCE_VERBS_N ? names[verb] : "?";
+}
