@@ -8,17 +8,21 @@
 #include <getopt.h>
 #include <string.h>
 
-#define SETTING(name, value)                                \
-	{                                                   \
-#name, value, offsetof(struct config, name) \
+#include "io/http.h"
+
+#define SETTING(name, option, member, value)                         \
+	{                                                            \
+		name, option, value, offsetof(struct config, member) \
 	}
 
 /* clang-format off */
 static const struct setting settings[] = {
-	SETTING(manifests, "/etc/vmagent"),
-	SETTING(state,     "/var/lib/vmagent"),
-	SETTING(socket,    "/run/vmagent/vmagent.sock"),
-	SETTING(libvirt,   "qemu:///system"),
+	SETTING("manifests",            "manifests",        manifests, "/etc/vmagent"),
+	SETTING("state",                "state",            state,     "/var/lib/vmagent"),
+	SETTING("socket",               "socket",           socket,    "/run/vmagent/vmagent.sock"),
+	SETTING("libvirt",              "libvirt",          libvirt,   "qemu:///system"),
+	SETTING("readOnlySocket.path",  "read-only-socket", ro_socket, NULL),
+	SETTING("readOnlySocket.group", NULL,               ro_group,  NULL),
 };
 /* clang-format on */
 
@@ -60,6 +64,9 @@ const char *config_usage(void)
 	       "  --manifests DIR   watched folder of manifests (default: /etc/vmagent)\n"
 	       "  --state DIR       database and disks (default: /var/lib/vmagent)\n"
 	       "  --socket PATH     API socket (default: /run/vmagent/vmagent.sock)\n"
+	       "  --read-only-socket PATH\n"
+	       "                    socket for monitoring (default: beside the API's, with -ro\n"
+	       "                    in its name); none: there is none\n"
 	       "  --libvirt URI     qemu:///system (default), qemu:///session,\n"
 	       "                    qemu:///embed?root=DIR, test:///default\n"
 	       "  --help            print this help\n"
@@ -117,9 +124,11 @@ static int read_arguments(int argc, char **argv, struct arguments *args, struct 
 	};
 	int option, ret = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
-		options[3 + i] = (struct option){ settings[i].name, required_argument, NULL,
-			OPTION_SETTING + (int)i };
+	for (size_t i = 0, n = 3; i < ARRAY_SIZE(settings); i++) {
+		if (settings[i].option)
+			options[n++] = (struct option){ settings[i].option, required_argument, NULL,
+				OPTION_SETTING + (int)i };
+	}
 	optind = 0;
 	while (ret == 0 && (option = getopt_long(argc, argv, ":", options, NULL)) != -1)
 		ret = read_option(args, option, argv[optind - 1], err);
@@ -133,6 +142,7 @@ static void set_defaults(struct config *config)
 {
 	memset(config, 0, sizeof(*config));
 	config->tuning = TUNING_DEFAULT;
+	config->ro_mode = HTTP_SOCKET_MODE;
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
 		*setting_at(config, &settings[i]) = xstrdup(settings[i].value);
 }
@@ -145,6 +155,18 @@ static void default_roots(struct config *config)
 		if (!roots[0])
 			roots[0] = xasprintf("%s/%s", config->state, root_lists[i].folder);
 	}
+}
+
+/* /run/vmagent/vmagent.sock has vmagent-ro.sock beside it. */
+static void default_ro_socket(struct config *config)
+{
+	const char *socket = config->socket, *ending = strrchr(socket, '.');
+	int stem = ending && streq(ending, ".sock") ? (int)(ending - socket) : (int)strlen(socket);
+
+	if (!config->ro_socket)
+		config->ro_socket = xasprintf("%.*s-ro%s", stem, socket, socket + stem);
+	else if (streq(config->ro_socket, CONFIG_RO_OFF))
+		replace_str(&config->ro_socket, "");
 }
 
 int config_load(int argc, char **argv, struct config *ret_config, enum config_action *ret_action,
@@ -165,6 +187,7 @@ int config_load(int argc, char **argv, struct config *ret_config, enum config_ac
 			replace_str(setting_at(ret_config, &settings[i]), args.values[i]);
 	}
 	default_roots(ret_config);
+	default_ro_socket(ret_config);
 	return ret;
 }
 

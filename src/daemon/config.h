@@ -12,6 +12,8 @@
 
 #define CONFIG_FILE      "/etc/vmagent/vmagent.yaml"
 #define CONFIG_ROOTS_MAX 64
+#define CONFIG_RO_GROUP  "vmagent-ro"
+#define CONFIG_RO_OFF    "none" /* said in place of its path */
 
 enum emulation { EMULATION_AUTO, EMULATION_KVM, EMULATION_TCG };
 
@@ -22,6 +24,9 @@ struct config {
 	char *state;
 	char *socket;
 	char *libvirt;
+	char *ro_socket; /* "": there is none; default: beside socket */
+	char *ro_group;  /* NULL: CONFIG_RO_GROUP, if there is such a group */
+	unsigned ro_mode;
 	char *host_disk_roots[CONFIG_ROOTS_MAX + 1]; /* NULL-terminated; default: <state>/disks */
 	char *image_roots[CONFIG_ROOTS_MAX + 1]; /* … of containerDisk images: <state>/images */
 	enum emulation emulation;                /* auto: KVM where it truly works */

@@ -11,7 +11,7 @@
 
 #include "core/node.h"
 
-enum value_type { VALUE_NUMBER, VALUE_BOOL, VALUE_CHOICE };
+enum value_type { VALUE_NUMBER, VALUE_BOOL, VALUE_CHOICE, VALUE_MODE };
 
 struct value {            /* a setting that is no text, of the file only */
 	const char *path; /* spec.PATH */
@@ -33,6 +33,7 @@ static const char *const boot_policies[] = { BOOT_POLICIES(CHOICE_) NULL };
 #define NUMBER(path, member, min, max) VALUE(NUMBER, path, member, min, max, NULL)
 #define SWITCH(path, member)           VALUE(BOOL, path, member, 0, 0, NULL)
 #define CHOICE(path, member, choices)  VALUE(CHOICE, path, member, 0, 0, choices)
+#define MODE(path, member)             VALUE(MODE, path, member, 0, 0777, NULL)
 
 /* clang-format off */
 static const struct value values[] = {
@@ -43,6 +44,7 @@ static const struct value values[] = {
 	CHOICE("hostBoot.policy",             tuning.boot_policy, boot_policies),
 	NUMBER("hostBoot.parallelStarts",     tuning.start_slots, 1, 1000),
 	NUMBER("hostShutdown.timeoutSeconds", tuning.shutdown_s, 1, HOST_SHUTDOWN_MAX_S),
+	MODE  ("readOnlySocket.mode",         ro_mode),
 };
 /* clang-format on */
 
@@ -115,6 +117,22 @@ static int read_choice(unsigned *ret, const char *path, const struct value *valu
 	return -(int)err->code;
 }
 
+/* YAML's readers disagree about 0660: so it is text. */
+static int read_mode(unsigned *ret, const char *path, const struct value *value,
+	const struct node *at, struct err *err)
+{
+	char words[200], *end = NULL;
+	unsigned long mode = at->kind == NODE_STRING ? strtoul(at->text, &end, 8) : 0;
+
+	if (end && end - at->text == 4 && at->text[0] == '0' && !*end && mode <= value->max) {
+		*ret = (unsigned)mode;
+		return 0;
+	}
+	snprintf(words, sizeof(words), "spec.%s: expected an octal mode in quotes, like \"0660\"",
+		value->path);
+	return refuse(path, at, err, words);
+}
+
 static int read_value(struct config *config, const char *path, const struct value *value,
 	const struct node *at, struct err *err)
 {
@@ -127,6 +145,8 @@ static int read_value(struct config *config, const char *path, const struct valu
 		return read_bool(where, path, value, at, err);
 	case VALUE_CHOICE:
 		return read_choice(where, path, value, at, err);
+	case VALUE_MODE:
+		return read_mode(where, path, value, at, err);
 	}
 	return 0;
 }
@@ -140,6 +160,7 @@ static const struct value *value_find(const char *path)
 	return NULL;
 }
 
+/* Each group has a value that is no text. */
 static bool is_group(const char *name)
 {
 	size_t len = strlen(name);
@@ -159,6 +180,32 @@ static int no_such_field(const char *path, const char *name, const struct node *
 	return refuse(path, at, err, words);
 }
 
+static int read_text_field(struct config *config, const char *path, const struct setting *setting,
+	const struct node *at, struct err *err)
+{
+	char words[200];
+
+	snprintf(words, sizeof(words), "spec.%.100s: expected text", setting->name);
+	if (at->kind != NODE_STRING)
+		return refuse(path, at, err, words);
+	replace_str(setting_at(config, setting), at->text);
+	return 0;
+}
+
+/* name is the field's below spec. */
+static int read_named(struct config *config, const char *path, const char *name,
+	const struct node *at, struct err *err)
+{
+	const struct setting *setting = setting_find(name);
+	const struct value *value = value_find(name);
+
+	if (value)
+		return read_value(config, path, value, at, err);
+	if (setting)
+		return read_text_field(config, path, setting, at, err);
+	return no_such_field(path, name, at, err);
+}
+
 static int read_group(struct config *config, const char *path, const struct node *group,
 	struct err *err)
 {
@@ -169,10 +216,8 @@ static int read_group(struct config *config, const char *path, const struct node
 	for (size_t i = 0; i < group->n_children && ret == 0; i++) {
 		const struct node *field = group->children[i];
 		autofree char *name = xasprintf("%s.%s", group->key, field->key);
-		const struct value *value = value_find(name);
 
-		ret = value ? read_value(config, path, value, field, err)
-			    : no_such_field(path, name, field, err);
+		ret = read_named(config, path, name, field, err);
 	}
 	return ret;
 }
@@ -180,24 +225,13 @@ static int read_group(struct config *config, const char *path, const struct node
 static int read_field(struct config *config, const char *path, const struct node *field,
 	struct err *err)
 {
-	const struct setting *setting = setting_find(field->key);
 	const struct root_list *roots = roots_find(field->key);
-	const struct value *value = value_find(field->key);
-	char words[200];
 
 	if (roots)
 		return read_roots(roots_at(config, roots), path, field, err);
-	if (value)
-		return read_value(config, path, value, field, err);
 	if (is_group(field->key))
 		return read_group(config, path, field, err);
-	if (!setting)
-		return no_such_field(path, field->key, field, err);
-	snprintf(words, sizeof(words), "spec.%.100s: expected text", field->key);
-	if (field->kind != NODE_STRING)
-		return refuse(path, field, err, words);
-	replace_str(setting_at(config, setting), field->text);
-	return 0;
+	return read_named(config, path, field->key, field, err);
 }
 
 /* A misspelt `spec` would otherwise be a file that says nothing. */

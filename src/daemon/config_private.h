@@ -9,8 +9,9 @@
 #include "daemon/config.h"
 
 struct setting {
-	const char *name;  /* spec.NAME in the file, --NAME on the command line */
-	const char *value; /* default */
+	const char *name;   /* spec.NAME in the file */
+	const char *option; /* --OPTION on the command line, or NULL */
+	const char *value;  /* default, or NULL */
 	size_t offset;
 };
 

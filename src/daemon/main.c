@@ -188,6 +188,12 @@ static int open_api(struct program *p, struct err *err)
 		.node_name = p->host_name.nodename,
 	};
 
+	if (*p->config.ro_socket)
+		options.read_only = (struct http_socket){ .path = p->config.ro_socket,
+			.mode = p->config.ro_mode,
+			.group = p->config.ro_group ? p->config.ro_group : CONFIG_RO_GROUP,
+			.group_must_exist = p->config.ro_group != NULL,
+			.read_only = true };
 	return api_new(&options, &p->api, err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The HTTP server's life: libmicrohttpd, told to keep no thread and no listening socket, runs
- * whenever its epoll descriptor is readable or a time-out of its is due. Sockets are accepted in
+ * whenever its epoll descriptor is readable or a time-out of its is due. Connections are accepted in
  * http_listen.c, requests handled in http_exchange.c, long answers given in http_stream.c.
  */
 #include "io/http_private.h"
@@ -53,6 +53,9 @@ static void set_options(struct http *http, const struct http_options *options)
 	o->connections_max = or_default(o->connections_max, HTTP_CONNECTIONS_MAX);
 	o->per_uid_max = or_default(o->per_uid_max, HTTP_PER_UID_MAX);
 	o->root_slots = or_default(o->root_slots, HTTP_ROOT_SLOTS);
+	o->read_only_max = or_default(o->read_only_max, HTTP_READ_ONLY_MAX);
+	o->read_only_per_uid = or_default(o->read_only_per_uid, HTTP_READ_ONLY_PER_UID);
+	o->read_only_root = or_default(o->read_only_root, HTTP_READ_ONLY_ROOT);
 	o->idle_s = or_default(o->idle_s, HTTP_IDLE_S);
 	o->body_max = o->body_max ? o->body_max : HTTP_BODY_MAX;
 }
@@ -67,7 +70,7 @@ static struct MHD_Daemon *start_daemon(struct http *http)
 		0, NULL, NULL, exchange_access, http,            //
 		MHD_OPTION_NOTIFY_CONNECTION, conn_notify, http, //
 		MHD_OPTION_NOTIFY_COMPLETED, exchange_completed, http, MHD_OPTION_CONNECTION_LIMIT,
-		http->options.connections_max, MHD_OPTION_CONNECTION_TIMEOUT, http->options.idle_s,
+		http->n_slots, MHD_OPTION_CONNECTION_TIMEOUT, http->options.idle_s,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEADERS_MAX, MHD_OPTION_END);
 }
 
@@ -78,15 +81,16 @@ int http_new(uv_loop_t *loop, const struct http_options *options,
 
 	http->loop = loop;
 	http->handler = *handler;
-	http->listen_fd = http->spare_fd = -1;
+	http->spare_fd = -1;
 	set_options(http, options);
+	http->n_slots = http->options.connections_max + http->options.read_only_max;
 	http->daemon = start_daemon(http);
 	if (!http->daemon) {
 		free(http);
 		return err_set(err, ERR_INTERNAL, "libmicrohttpd does not start");
 	}
-	http->slots = xcalloc(http->options.connections_max, sizeof(struct exchange *));
-	http->timer.data = http->epoll.data = http->listener.data = http;
+	http->slots = xcalloc(http->n_slots, sizeof(struct exchange *));
+	http->timer.data = http->epoll.data = http;
 	uv_timer_init(loop, &http->timer);
 	uv_poll_init(loop, &http->epoll,
 		MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd);
@@ -107,8 +111,14 @@ void http_handle_closed(uv_handle_t *handle)
 
 	if (--http->open_handles)
 		return;
+	while (http->listeners) {
+		struct listener *l = http->listeners;
+
+		http->listeners = l->next;
+		free(l->path);
+		free(l);
+	}
 	free(http->slots);
-	free(http->path);
 	free(http);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An HTTP server on a unix socket: libmicrohttpd driven by libuv, without a thread of its own and
+ * An HTTP server on unix sockets: libmicrohttpd driven by libuv, without a thread of its own and
  * without a wake-up while nothing happens. It knows nothing of what it serves.
  *
  * A request is named by an id, which stays valid, and simply finds nothing any more, after the
@@ -14,17 +14,26 @@
 #include <vmagent/err.h>
 #include <uv.h>
 
-#define HTTP_CONNECTIONS_MAX 1024          /* open connections, all users together */
-#define HTTP_PER_UID_MAX     512           /* open connections of one user */
-#define HTTP_ROOT_SLOTS      32            /* of the total, kept for uid 0 */
-#define HTTP_BODY_MAX        (1024 * 1024) /* bytes of a request's body */
-#define HTTP_HEADERS_MAX     (36 * 1024)   /* bytes of a request's line and headers (MHD's pool) */
-#define HTTP_IDLE_S          60 /* without a byte moving, unless we are the one to move */
+/* Of each kind of socket apart: who crowds the read-only one is in nobody's way on the other. */
+#define HTTP_CONNECTIONS_MAX   2048 /* open connections, all users together */
+#define HTTP_PER_UID_MAX       1280 /* open connections of one user */
+#define HTTP_ROOT_SLOTS        32   /* of the total, kept for uid 0 */
+#define HTTP_READ_ONLY_MAX     256  /* the same on a read-only socket */
+#define HTTP_READ_ONLY_PER_UID 128
+#define HTTP_READ_ONLY_ROOT    8
+#define HTTP_DESCRIPTORS_KEPT \
+	128 /* of the process's, for all else that it opens; root may have half of them */
+#define HTTP_SOCKET_MODE 0660
+
+#define HTTP_BODY_MAX    (1024 * 1024) /* bytes of a request's body */
+#define HTTP_HEADERS_MAX (36 * 1024)   /* bytes of a request's line and headers (MHD's pool) */
+#define HTTP_IDLE_S      60            /* without a byte moving, unless we are the one to move */
 
 struct http;
 
 struct http_options { /* zero takes the default above */
 	unsigned connections_max, per_uid_max, root_slots;
+	unsigned read_only_max, read_only_per_uid, read_only_root;
 	size_t body_max;
 	unsigned idle_s;
 };
@@ -35,6 +44,7 @@ struct http_request {       /* borrowed for the call */
 	const char *body;   /* NUL-terminated; "" when there is none */
 	size_t body_len;
 	int64_t uid;          /* of the calling process */
+	bool read_only;       /* it came in by a socket that is for reading */
 	enum err_code refuse; /* ERR_TOO_LARGE: the body was not read; else ERR_OK */
 };
 
@@ -59,13 +69,21 @@ struct http_handler {
 int http_new(uv_loop_t *loop, const struct http_options *options,
 	const struct http_handler *handler, struct http **ret_http, struct err *err);
 
-/*
- * Listens on path, mode 0660, group `vmagent` if there is one. A socket file that nobody answers on
- * is replaced; a live one is refused with ERR_CONFLICT. Errors: ERR_IO.
- */
-int http_listen(struct http *http, const char *path, struct err *err);
+struct http_socket { /* borrowed for the call */
+	const char *path;
+	unsigned mode;     /* 0: HTTP_SOCKET_MODE */
+	const char *group; /* it is given to, if there is such a group; NULL: to none */
+	bool group_must_exist;
+	bool read_only; /* its requests say so; the server makes no other difference than the bounds */
+};
 
-/* Ends every request (handler.gone is called for each) and removes the socket file if it is still
+/*
+ * Listens on a socket, beside those that it listens on already. A socket file that nobody answers on is
+ * replaced; a live one is refused with ERR_CONFLICT. Errors: ERR_INVALID (no such group), ERR_IO.
+ */
+int http_listen(struct http *http, const struct http_socket *socket, struct err *err);
+
+/* Ends every request (handler.gone is called for each) and removes the socket files that are still
  * ours. The memory goes when the loop has run the close callbacks. NULL is fine. */
 void http_free(struct http *http);
 

@@ -17,7 +17,7 @@
 struct exchange *exchange_find(struct http *http, uint64_t id)
 {
 	uint64_t slot = id & ((1u << SLOT_BITS) - 1);
-	struct exchange *x = slot < http->options.connections_max ? http->slots[slot] : NULL;
+	struct exchange *x = slot < http->n_slots ? http->slots[slot] : NULL;
 
 	return x && x->id == id ? x : NULL;
 }
@@ -42,8 +42,8 @@ static bool take_slot(struct exchange *x)
 {
 	struct http *http = x->http;
 
-	for (unsigned i = 0; i < http->options.connections_max; i++) {
-		unsigned slot = http->next_slot++ % http->options.connections_max;
+	for (unsigned i = 0; i < http->n_slots; i++) {
+		unsigned slot = http->next_slot++ % http->n_slots;
 
 		if (http->slots[slot])
 			continue;
@@ -138,6 +138,7 @@ static struct exchange *begin(struct http *http, struct MHD_Connection *mhd, con
 	x->request.method = xstrdup(method);
 	x->request.path = xstrdup(url);
 	x->request.uid = x->conn->uid;
+	x->request.read_only = x->conn->listener->read_only;
 	x->conn->exchange = x;
 	return x;
 }

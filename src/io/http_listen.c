@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The listening socket and who may come in. Accepting is ours, not MHD's, because the peer's uid
+ * Who may come in by a listening socket. Accepting is ours, not MHD's, because the peer's uid
  * decides: connections are bounded in total and per user, and some are kept for root, so that no
  * user can lock the administrator out. Who is refused is told so in a complete HTTP answer.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "io/http_private.h"
 
-#define SOCKET_MODE    0660
-#define SOCKET_GROUP   "vmagent"
-#define BACKLOG        128
-#define ACCEPTS_A_TURN 32  /* then the rest of the loop gets its turn */
-#define GOING_LOOKS    20  /* at a socket that is answered, before it is taken for a live agent's */
-#define GOING_MS       100 /* between them */
+#define ACCEPTS_A_TURN 32 /* then the rest of the loop gets its turn */
+#define WHY_SIZE       128
 
 /* ---- connections ------------------------------------------------------------------------- */
 
@@ -36,14 +31,17 @@ static void conn_close(struct conn *c)
 	if (c->next)
 		c->next->self = c->self;
 	c->http->n_conns--;
+	c->listener->n_conns--;
 	uv_close((uv_handle_t *)&c->departure, conn_free);
 }
 
-static struct conn *conn_new(struct http *http, int fd, int64_t uid)
+static struct conn *conn_new(struct listener *l, int fd, int64_t uid)
 {
+	struct http *http = l->http;
 	struct conn *c = xcalloc(1, sizeof(*c));
 
 	c->http = http;
+	c->listener = l;
 	c->fd = fd;
 	c->uid = uid;
 	c->departure.data = c;
@@ -57,6 +55,7 @@ static struct conn *conn_new(struct http *http, int fd, int64_t uid)
 		c->next->self = &c->next;
 	http->conns = c;
 	http->n_conns++;
+	l->n_conns++;
 	return c;
 }
 
@@ -81,29 +80,42 @@ void conn_notify(void *cls, struct MHD_Connection *mhd, void **context,
 
 /* ---- accepting --------------------------------------------------------------------------- */
 
-static unsigned connections_of(const struct http *http, int64_t uid)
+static unsigned connections_of(const struct listener *l, int64_t uid)
 {
 	unsigned n = 0;
 
-	for (const struct conn *c = http->conns; c; c = c->next)
-		n += c->uid == uid;
+	for (const struct conn *c = l->http->conns; c; c = c->next)
+		n += c->listener == l && c->uid == uid;
 	return n;
 }
 
-/* The HTTP status that a newcomer is refused with and why; 0: come in. */
-static unsigned refusal(const struct http *http, int64_t uid, char *ret_why, size_t size)
+/* The lowest free descriptor is taken first, so a high one tells that most are in use. */
+static bool descriptors_run_out(int fd, int64_t uid)
 {
-	const struct http_options *o = &http->options;
-	unsigned reserve = uid == 0 ? 0 : o->root_slots;
+	rlim_t kept = uid == 0 ? HTTP_DESCRIPTORS_KEPT / 2 : HTTP_DESCRIPTORS_KEPT;
+	struct rlimit limit;
 
-	if (http->n_conns + reserve >= o->connections_max) {
-		snprintf(ret_why, size, "all %u connections are in use, try again later",
-			o->connections_max - reserve);
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + kept >= limit.rlim_cur;
+}
+
+/* The HTTP status that a newcomer is refused with and why; 0: come in. */
+static unsigned refusal(const struct listener *l, int fd, int64_t uid, char ret_why[WHY_SIZE])
+{
+	const struct bounds *b = &l->bounds;
+	unsigned reserve = uid == 0 ? 0 : b->root;
+
+	if (l->n_conns + reserve >= b->total) {
+		snprintf(ret_why, WHY_SIZE, "all %u connections are in use, try again later",
+			b->total - reserve);
 		return 503;
 	}
-	if (connections_of(http, uid) >= o->per_uid_max) {
-		snprintf(ret_why, size, "user %lld has %u connections open, which is the limit",
-			(long long)uid, o->per_uid_max);
+	if (descriptors_run_out(fd, uid)) {
+		snprintf(ret_why, WHY_SIZE, "file descriptors run out, try again later");
+		return 503;
+	}
+	if (connections_of(l, uid) >= b->per_uid) {
+		snprintf(ret_why, WHY_SIZE, "user %lld has %u connections open, which is the limit",
+			(long long)uid, b->per_uid);
 		return 429;
 	}
 	return 0;
@@ -125,24 +137,25 @@ static void refuse(int fd, unsigned status, const char *why)
 	close(fd);
 }
 
-static void admit(struct http *http, int fd)
+static void admit(struct listener *l, int fd)
 {
+	struct http *http = l->http;
 	struct sockaddr_un nobody = { .sun_family = AF_UNIX };
 	struct ucred peer = { .uid = (uid_t)-1 };
 	socklen_t len = sizeof(peer);
-	char why[128];
+	char why[WHY_SIZE];
 	unsigned status;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0) {
 		close(fd);
 		return;
 	}
-	status = refusal(http, peer.uid, why, sizeof(why));
+	status = refusal(l, fd, peer.uid, why);
 	if (status) {
 		refuse(fd, status, why);
 		return;
 	}
-	http->arriving = conn_new(http, fd, peer.uid);
+	http->arriving = conn_new(l, fd, peer.uid);
 	if (!http->arriving) {
 		close(fd);
 		return;
@@ -155,12 +168,13 @@ static void admit(struct http *http, int fd)
 }
 
 /* Out of descriptors: answer by closing, else the socket stays readable and the loop spins. */
-static void shed(struct http *http)
+static void shed(struct listener *l)
 {
+	struct http *http = l->http;
 	int fd;
 
 	close(http->spare_fd);
-	fd = accept4(http->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
 	http->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -168,135 +182,71 @@ static void shed(struct http *http)
 
 static void on_listener(uv_poll_t *poll, int status, int events)
 {
-	struct http *http = poll->data;
+	struct listener *l = poll->data;
 
 	(void)status;
 	(void)events;
 	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
-		int fd = accept4(http->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0) {
-			admit(http, fd);
+			admit(l, fd);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE)
-			shed(http);
+			shed(l);
 		if (errno != EINTR && errno != ECONNABORTED)
 			return;
 	}
 }
 
-/* ---- the socket file --------------------------------------------------------------------- */
+/* ---- listening --------------------------------------------------------------------------- */
 
-static int address_of(const char *path, struct sockaddr_un *ret_address, struct err *err)
+static struct bounds bounds_of(const struct http_options *o, bool read_only)
 {
-	*ret_address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	if (strlen(path) >= sizeof(ret_address->sun_path))
-		return err_set(err, ERR_IO, "socket path '%s' is longer than %zu bytes", path,
-			sizeof(ret_address->sun_path) - 1);
-	copy_str(ret_address->sun_path, sizeof(ret_address->sun_path), path);
-	return 0;
+	if (read_only)
+		return (struct bounds){ o->read_only_max, o->read_only_per_uid, o->read_only_root };
+	return (struct bounds){ o->connections_max, o->per_uid_max, o->root_slots };
 }
 
-static bool is_answered(const struct sockaddr_un *address)
+int http_listen(struct http *http, const struct http_socket *socket, struct err *err)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int code = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ? errno : 0;
+	struct listener *l = xcalloc(1, sizeof(*l));
+	int code = socket_open(l, socket, err);
 
-	close(fd);
-	return code == 0 || code == EAGAIN;
-}
-
-/* One that was killed answers until the last of it is gone. */
-static bool stays_answered(const struct sockaddr_un *address)
-{
-	for (int i = 0; i < GOING_LOOKS; i++) {
-		if (!is_answered(address))
-			return false;
-		usleep(GOING_MS * 1000);
-	}
-	return true;
-}
-
-/* Removes what a dead agent left behind; a live one, or what is no socket, is refused. */
-static int clear_path(const struct sockaddr_un *address, struct err *err)
-{
-	const char *path = address->sun_path;
-	struct stat st;
-
-	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0
-				       : err_set(err, ERR_IO, "'%s': %s", path, strerror(errno));
-	if (!S_ISSOCK(st.st_mode))
-		return err_set(err, ERR_CONFLICT, "'%s' exists and is not a socket", path);
-	if (stays_answered(address))
-		return err_set(err, ERR_CONFLICT, "another agent listens on '%s'", path);
-	if (unlink(path) < 0 && errno != ENOENT)
-		return err_set(err, ERR_IO, "remove stale socket '%s': %s", path, strerror(errno));
-	return 0;
-}
-
-/* Nobody can connect before listen(), so mode and group are in force from the first moment. */
-static int open_socket(const struct sockaddr_un *address, int *ret_fd, struct err *err)
-{
-	const char *path = address->sun_path;
-	const struct group *group = getgrnam(SOCKET_GROUP);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (fd < 0 || bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
-		goto fail;
-	if (chmod(path, SOCKET_MODE) < 0)
-		goto fail;
-	if (group && geteuid() == 0 && lchown(path, (uid_t)-1, group->gr_gid) < 0)
-		goto fail;
-	if (listen(fd, BACKLOG) < 0)
-		goto fail;
-	*ret_fd = fd;
-	return 0;
-fail:
-	err_set(err, ERR_IO, "listen on '%s': %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return -ERR_IO;
-}
-
-int http_listen(struct http *http, const char *path, struct err *err)
-{
-	struct sockaddr_un address;
-	struct stat st = { 0 };
-	int code;
-
-	if ((code = address_of(path, &address, err)) || (code = clear_path(&address, err)) ||
-		(code = open_socket(&address, &http->listen_fd, err)))
+	if (code) {
+		free(l);
 		return code;
-	replace_str(&http->path, path);
-	if (stat(path, &st) == 0) {
-		http->path_dev = st.st_dev;
-		http->path_ino = st.st_ino;
 	}
-	http->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	uv_poll_init(http->loop, &http->listener, http->listen_fd);
-	uv_poll_start(&http->listener, UV_READABLE, on_listener);
+	l->http = http;
+	l->read_only = socket->read_only;
+	l->bounds = bounds_of(&http->options, socket->read_only);
+	l->next = http->listeners;
+	http->listeners = l;
+	if (http->spare_fd < 0)
+		http->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	l->poll.data = l;
+	uv_poll_init(http->loop, &l->poll, l->fd);
+	uv_poll_start(&l->poll, UV_READABLE, on_listener);
 	http->open_handles++;
 	return 0;
 }
 
-static void remove_file(const struct http *http)
+static void on_closed(uv_handle_t *handle)
 {
-	struct stat st;
+	struct listener *l = handle->data;
 
-	if (stat(http->path, &st) == 0 && st.st_dev == http->path_dev &&
-		st.st_ino == http->path_ino)
-		unlink(http->path);
+	handle->data = l->http;
+	http_handle_closed(handle);
 }
 
 void http_unlisten(struct http *http)
 {
-	if (http->listen_fd < 0)
-		return;
-	remove_file(http);
-	uv_close((uv_handle_t *)&http->listener, http_handle_closed);
-	close(http->listen_fd);
-	close(http->spare_fd);
-	http->listen_fd = http->spare_fd = -1;
+	for (struct listener *l = http->listeners; l; l = l->next) {
+		uv_close((uv_handle_t *)&l->poll, on_closed);
+		socket_close(l);
+	}
+	if (http->spare_fd >= 0)
+		close(http->spare_fd);
+	http->spare_fd = -1;
 }

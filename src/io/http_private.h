@@ -18,9 +18,27 @@ enum exchange_state {
 	EXCHANGE_UPGRADED  /* the connection was handed over */
 };
 
-struct conn {
+struct bounds { /* of the connections of one kind of socket */
+	unsigned total, per_uid, root;
+};
+
+struct listener {
 	struct http *http; /* borrowed */
-	int fd;            /* MHD's */
+	struct bounds bounds;
+	bool read_only;
+	uv_poll_t poll;
+	int fd;
+	char *path; /* owned */
+	dev_t path_dev;
+	ino_t path_ino;
+	unsigned n_conns;
+	struct listener *next; /* owned */
+};
+
+struct conn {
+	struct http *http;         /* borrowed */
+	struct listener *listener; /* borrowed; it outlives its connections */
+	int fd;                    /* MHD's */
 	int64_t uid;
 	uv_poll_t departure;       /* active while suspended: MHD does not look at it then */
 	struct exchange *exchange; /* borrowed; the present one, or NULL */
@@ -52,19 +70,16 @@ struct http {
 	uv_loop_t *loop;
 	struct http_options options;
 	struct http_handler handler;
-	struct MHD_Daemon *daemon; /* owned */
-	uv_poll_t epoll;           /* MHD's own epoll descriptor */
-	uv_timer_t timer;          /* MHD's time-outs, and "run soon" */
-	uv_poll_t listener;
-	int listen_fd; /* -1: not listening */
-	int spare_fd;  /* given up for a moment when descriptors run out */
-	char *path;    /* owned; of the socket */
-	dev_t path_dev;
-	ino_t path_ino;
-	struct conn *conns; /* owned by their close callback */
+	struct MHD_Daemon *daemon;  /* owned */
+	uv_poll_t epoll;            /* MHD's own epoll descriptor */
+	uv_timer_t timer;           /* MHD's time-outs, and "run soon" */
+	struct listener *listeners; /* owned */
+	int spare_fd;               /* given up for a moment when descriptors run out */
+	struct conn *conns;         /* owned by their close callback */
 	unsigned n_conns;
 	struct conn *arriving;   /* between accept and MHD's notification */
-	struct exchange **slots; /* owned; connections_max of them */
+	struct exchange **slots; /* owned */
+	unsigned n_slots;
 	unsigned next_slot;
 	uint64_t sequence;
 	bool kicked;
@@ -75,6 +90,10 @@ struct http {
 /* http.c */
 void http_kick(struct http *http); /* MHD runs in the loop's next round */
 void http_handle_closed(uv_handle_t *handle);
+
+/* http_socket.c: fd and path of l. */
+int socket_open(struct listener *l, const struct http_socket *how, struct err *err);
+void socket_close(struct listener *l);
 
 /* http_listen.c */
 void http_unlisten(struct http *http);

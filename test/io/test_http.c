@@ -24,6 +24,7 @@ struct server {
 	unsigned requests, gone, fills;
 	size_t body_len;
 	int64_t uid;
+	bool read_only;
 	enum err_code refuse;
 	int piece;   /* a stream writes numbers up to this one … */
 	int written; /* … and got as far as here */
@@ -42,6 +43,7 @@ static void on_request(void *ctx, uint64_t id, const struct http_request *reques
 	s->requests++;
 	s->body_len = request->body_len;
 	s->uid = request->uid;
+	s->read_only = request->read_only;
 	s->refuse = request->refuse;
 	if (streq(request->path, "/now"))
 		http_respond(s->http, id, &plain, xstrdup(word ? word : "now"),
@@ -83,6 +85,11 @@ static void on_gone(void *ctx, uint64_t id)
 	s->gone++;
 }
 
+static int listen_on(struct http *http, const char *path, struct err *err)
+{
+	return http_listen(http, &(struct http_socket){ .path = path }, err);
+}
+
 static void server_start(struct server *s, const struct http_options *options)
 {
 	struct http_handler handler = { s, on_request, on_fill, on_upgraded, on_gone };
@@ -93,7 +100,7 @@ static void server_start(struct server *s, const struct http_options *options)
 	unlink(s->path);
 	uv_loop_init(&s->loop);
 	ck_assert_int_eq(http_new(&s->loop, options, &handler, &s->http, &err), 0);
-	ck_assert_int_eq(http_listen(s->http, s->path, &err), 0);
+	ck_assert_int_eq(listen_on(s->http, s->path, &err), 0);
 }
 
 static void server_stop(struct server *s)
@@ -438,6 +445,61 @@ START_TEST(connections_have_a_bound)
 }
 END_TEST
 
+/* Each socket has its own connections: one that is full leaves the other as it was. */
+START_TEST(a_socket_for_reading)
+{
+	struct http_options options = { .per_uid_max = 1, .read_only_per_uid = 2 };
+	struct http_socket socket = { .read_only = true, .mode = 0640 };
+	struct server s;
+	struct client c[3], full;
+	struct err err;
+	struct stat st;
+
+	server_start(&s, &options);
+	socket.path = xasprintf("%s-ro", s.path);
+	ck_assert_int_eq(http_listen(s.http, &socket, &err), 0);
+	ck_assert_int_eq(stat(socket.path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0640);
+	for (int i = 0; i < 3; i++) {
+		client_open(&c[i], &s.loop, i ? socket.path : s.path);
+		client_printf(&c[i], "GET /now HTTP/1.1\r\nHost: x\r\n\r\n");
+		ck_assert(client_sees(&c[i], "200 OK"));
+		ck_assert(s.read_only == (i > 0));
+	}
+	client_open(&full, &s.loop, socket.path);
+	ck_assert(client_sees(&full, "429 Too Many Requests"));
+	client_close(&full);
+	client_open(&full, &s.loop, s.path);
+	ck_assert(client_sees(&full, "429 Too Many Requests"));
+	client_close(&full);
+	for (int i = 0; i < 3; i++)
+		client_close(&c[i]);
+	ck_assert(loop_until(&s.loop, is_empty, &s));
+	server_stop(&s);
+	ck_assert_int_ne(access(socket.path, F_OK), 0);
+	free((char *)socket.path);
+}
+END_TEST
+
+START_TEST(a_socket_for_a_group)
+{
+	struct http_socket socket = { .group = "no-such-group" };
+	struct server s;
+	struct err err;
+
+	server_start(&s, NULL);
+	socket.path = xasprintf("%s-group", s.path);
+	ck_assert_int_eq(http_listen(s.http, &socket, &err), 0); /* it was only a wish */
+	socket.group_must_exist = true;
+	free((char *)socket.path);
+	socket.path = xasprintf("%s-must", s.path);
+	ck_assert_int_eq(http_listen(s.http, &socket, &err), -ERR_INVALID);
+	ck_assert_ptr_nonnull(strstr(err.msg, "there is no group 'no-such-group'"));
+	free((char *)socket.path);
+	server_stop(&s);
+}
+END_TEST
+
 START_TEST(idle_connections_are_closed)
 {
 	struct http_options options = { .idle_s = 1 };
@@ -514,7 +576,7 @@ START_TEST(the_socket_file)
 	ck_assert_int_eq(stat(s.path, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 0777, 0660);
 	ck_assert_int_eq(http_new(&s.loop, NULL, &handler, &other, &err), 0);
-	ck_assert_int_eq(http_listen(other, s.path, &err), -ERR_CONFLICT);
+	ck_assert_int_eq(listen_on(other, s.path, &err), -ERR_CONFLICT);
 	ck_assert_ptr_nonnull(strstr(err.msg, "another agent listens on '/tmp/"));
 
 	unlink(s.path); /* the first server's file is another one now, which it must leave alone */
@@ -522,13 +584,13 @@ START_TEST(the_socket_file)
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	close(fd);
-	ck_assert_int_eq(http_listen(other, s.path, &err), 0);
+	ck_assert_int_eq(listen_on(other, s.path, &err), 0);
 	http_free(other);
 	ck_assert_int_ne(access(s.path, F_OK), 0);
 
 	ck_assert_int_eq(http_new(&s.loop, NULL, &handler, &other, &err), 0);
-	ck_assert_int_eq(http_listen(other, "/dev/null", &err), -ERR_CONFLICT);
-	ck_assert_int_eq(http_listen(other, "/nonexistent/sock", &err), -ERR_IO);
+	ck_assert_int_eq(listen_on(other, "/dev/null", &err), -ERR_CONFLICT);
+	ck_assert_int_eq(listen_on(other, "/nonexistent/sock", &err), -ERR_IO);
 	http_free(other);
 	server_stop(&s);
 }
@@ -559,7 +621,7 @@ START_TEST(a_socket_whose_server_is_going)
 	uv_loop_init(&loop);
 	ck_assert_int_eq(http_new(&loop, NULL, &handler, &http, &err), 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, close_soon, &fd), 0);
-	ck_assert_msg(http_listen(http, path, &err) == 0, "%s", err.msg);
+	ck_assert_msg(listen_on(http, path, &err) == 0, "%s", err.msg);
 	pthread_join(thread, NULL);
 	http_free(http);
 	uv_run(&loop, UV_RUN_DEFAULT);
@@ -587,6 +649,8 @@ Suite *test_http_suite(void)
 	tcase_add_test(tc, bodies_have_a_bound);
 	tcase_add_test(tc, headers_have_a_bound);
 	tcase_add_test(tc, connections_have_a_bound);
+	tcase_add_test(tc, a_socket_for_reading);
+	tcase_add_test(tc, a_socket_for_a_group);
 	tcase_add_test(tc, idle_connections_are_closed);
 	tcase_add_test(tc, sleeps_when_idle);
 	tcase_add_test(tc, stops_with_everything_open);

@@ -196,6 +196,8 @@ void api_fixture_start(struct api_fixture *f)
 	options.policy = &f->policy;
 	options.node_name = "node";
 	options.socket_path = f->path;
+	f->ro_path = xasprintf("%s-ro", f->path);
+	options.read_only = (struct http_socket){ .path = f->ro_path, .read_only = true };
 	ck_assert_msg(api_new(&options, &f->api, &err) == 0, "%s", err.msg);
 	f->turn.data = f;
 	uv_prepare_init(&f->loop, &f->turn);
@@ -216,6 +218,7 @@ void api_fixture_stop(struct api_fixture *f)
 	while (f->yes.n)
 		undefine(&f->yes, &f->yes.domains[0]);
 	free(f->path);
+	free(f->ro_path);
 }
 
 int api_ask(struct api_fixture *f, const char *line, const char *body, char **ret_body)

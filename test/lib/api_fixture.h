@@ -31,7 +31,8 @@ struct api_fixture {
 	struct agent *agent;
 	struct api *api;
 	char *path;
-	bool frozen; /* no turns */
+	char *ro_path; /* of the socket for reading */
+	bool frozen;   /* no turns */
 };
 
 void api_fixture_start(struct api_fixture *f);

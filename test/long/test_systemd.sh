@@ -136,6 +136,7 @@ cp --sparse=always "$T/img/guest.img" "$S/images/"
 soon "the service is up after boot" is_active
 is "it says so itself" "$(inside systemctl show -P Type vmagent)" notify
 is "the socket" "$(inside_mode /run/vmagent/vmagent.sock)" '660 root:vmagent'
+is "the socket for monitoring" "$(inside_mode /run/vmagent/vmagent-ro.sock)" '660 root:vmagent-ro'
 is "its state" "$(inside_mode /var/lib/vmagent)" '711 root:root'
 is "its database" "$(inside_mode /var/lib/vmagent/db)" '700 root:root'
 is "its manifests" "$(inside_mode /etc/vmagent)" '750 root:root'

@@ -52,6 +52,9 @@ START_TEST(test_defaults)
 	ck_assert_str_eq(config.state, "/var/lib/vmagent");
 	ck_assert_str_eq(config.socket, "/s");
 	ck_assert_str_eq(config.libvirt, "qemu:///system");
+	ck_assert_str_eq(config.ro_socket, "/s-ro");
+	ck_assert_uint_eq(config.ro_mode, 0660);
+	ck_assert_ptr_null(config.ro_group);
 	ck_assert_str_eq(config.host_disk_roots[0], "/var/lib/vmagent/disks");
 	ck_assert_str_eq(config.image_roots[0], "/var/lib/vmagent/images");
 	ck_assert_ptr_null(config.image_roots[1]);
@@ -82,6 +85,26 @@ START_TEST(test_file_then_command_line)
 }
 END_TEST
 
+START_TEST(test_read_only_socket)
+{
+	ck_assert_int_eq(LOAD("--socket", "/run/a.b/x.sock"), 0);
+	ck_assert_str_eq(config.ro_socket, "/run/a.b/x-ro.sock");
+	config_done(&config);
+	ck_assert_int_eq(LOAD("--read-only-socket", "none"), 0);
+	ck_assert_str_eq(config.ro_socket, "");
+	config_done(&config);
+	write_file("apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
+		   "  readOnlySocket: {path: /r, mode: \"0666\", group: adm}\n");
+	ck_assert_int_eq(LOAD("--config", path), 0);
+	ck_assert_str_eq(config.ro_socket, "/r");
+	ck_assert_uint_eq(config.ro_mode, 0666);
+	ck_assert_str_eq(config.ro_group, "adm");
+	config_done(&config);
+	ck_assert_int_eq(LOAD("--config", path, "--read-only-socket", "/q"), 0);
+	ck_assert_str_eq(config.ro_socket, "/q");
+}
+END_TEST
+
 static const struct {
 	const char *text, *words;
 } bad_files[] = {
@@ -105,6 +128,14 @@ static const struct {
 		"spec.hostBoot.parallelStarts: expected a whole number from 1 to 1000" },
 	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  hostBoot: {policy: restore}\n",
 		"spec.hostBoot.policy: expected one of kubevirt, restore-running" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  readOnlySocket: {mode: 0660}\n",
+		"spec.readOnlySocket.mode: expected an octal mode in quotes" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  readOnlySocket: {mode: \"9660\"}\n",
+		"expected an octal mode in quotes" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  readOnlySocket: {path: 1}\n",
+		"spec.readOnlySocket.path: expected text" },
+	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  readOnlySocket: {x: 1}\n",
+		"spec.readOnlySocket.x: no such field" },
 	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  hostBoot: {sloth: 1}\n",
 		"spec.hostBoot.sloth: no such field" },
 	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n  hostBoot: 4\n",
@@ -160,6 +191,7 @@ Suite *test_config_suite(void)
 	tcase_add_checked_fixture(tcase, NULL, tear_down);
 	tcase_add_test(tcase, test_defaults);
 	tcase_add_test(tcase, test_file_then_command_line);
+	tcase_add_test(tcase, test_read_only_socket);
 	tcase_add_loop_test(tcase, test_bad_files, 0, (int)ARRAY_SIZE(bad_files));
 	tcase_add_test(tcase, test_a_named_file_must_be_there);
 	tcase_add_test(tcase, test_arguments);

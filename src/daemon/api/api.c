@@ -2,7 +2,10 @@
 /*
  * The API's life, its table of routes, and the way from a request to its handler.
  */
+#include "daemon/api/gate.h"
 #include "daemon/api/reply.h"
+
+#define SOCKET_GROUP "vmagent" /* its members may do everything */
 
 /* clang-format off */
 #define VM      "/{api}/namespaces/{ns}/{vm}/{name}"
@@ -80,10 +83,15 @@ static void on_request(void *ctx, uint64_t id, const struct http_request *reques
 	struct api *api = ctx;
 	struct call call = { .api = api, .id = id, .request = request };
 	bool known = false;
+	struct err err;
 
 	if (request->refuse != ERR_OK) {
 		reply_refuse(&call, request->refuse, "the body is larger than %d bytes",
 			HTTP_BODY_MAX);
+		return;
+	}
+	if (!gate_opens(&call, &err)) {
+		reply_error(&call, &err);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
@@ -138,6 +146,16 @@ static void free_api(uv_handle_t *timer)
 	free(timer->data);
 }
 
+static int listen_all(struct api *api, const struct api_options *options, struct err *err)
+{
+	struct http_socket main = { .path = options->socket_path, .group = SOCKET_GROUP };
+	int rc = http_listen(api->http, &main, err);
+
+	if (!rc && options->read_only.path)
+		rc = http_listen(api->http, &options->read_only, err);
+	return rc;
+}
+
 int api_new(const struct api_options *options, struct api **ret_api, struct err *err)
 {
 	struct api *api = xcalloc(1, sizeof(*api));
@@ -155,7 +173,7 @@ int api_new(const struct api_options *options, struct api **ret_api, struct err 
 	}
 	api->timer.data = api;
 	uv_timer_init(options->loop, &api->timer);
-	rc = http_listen(api->http, options->socket_path, err);
+	rc = listen_all(api, options, err);
 	if (rc) {
 		api_free(api);
 		return rc;
