@@ -118,8 +118,9 @@ struct domain_info { /* one domain as libvirt shows it */
 	enum domain_state state;
 	enum domain_reason reason;
 	bool active;
-	char *console; /* owned or NULL: path of the serial console's pty or socket */
-	bool agent;    /* a guest agent has opened its channel */
+	char *console;  /* owned or NULL: path of the serial console's pty or socket */
+	char *graphics; /* owned or NULL: path of the VNC server's socket */
+	bool agent;     /* a guest agent has opened its channel */
 };
 
 struct domain_detail {    /* what DESCRIBE tells beyond that */

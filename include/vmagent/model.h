@@ -373,7 +373,8 @@ struct vmi {
 	bool cleaned;          /* its files and its domain are gone */
 	bool emulated;         /* its domain was made for TCG: there was no usable KVM */
 	struct condition_times times;
-	char *console; /* owned or NULL: socket path or pty of the serial console */
+	char *console;  /* owned or NULL: socket path or pty of the serial console */
+	char *graphics; /* owned or NULL: socket path of the VNC server */
 };
 
 /* ---- facts about the domain: never stored, read again after each start -------------------- */

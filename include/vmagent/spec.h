@@ -123,6 +123,7 @@ struct vmi_spec {
 	enum panic_model panic_devices[PANIC_DEVICES_MAX];
 	size_t n_panic_devices;
 	bool serial_console; /* autoattachSerialConsole, default true */
+	bool graphics;       /* autoattachGraphicsDevice, default true */
 	bool acpi;           /* features.acpi.enabled, default true */
 	bool rng;            /* devices.rng: a virtio random number generator */
 	bool start_paused;   /* startStrategy: Paused */

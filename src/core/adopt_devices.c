@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/domxml.h"
 #include "core/names.h"
 
 #define DISKS      "domain.devices.disks"
@@ -72,7 +73,7 @@ static char *disk_path(struct adopting *a, xmlNodePtr element, const char *name)
 	return NULL;
 }
 
-static void disk_target(struct adopting *a, struct node *disk, xmlNodePtr element, bool cdrom)
+static void take_target(struct adopting *a, struct node *disk, xmlNodePtr element, bool cdrom)
 {
 	xmlNodePtr target = xml_child(element, "target");
 	autofree char *bus = xml_get(target, "bus");
@@ -119,7 +120,7 @@ static void set_disk(struct adopting *a, xmlNodePtr element, const char *name, c
 	autofree char *serial = xml_text(xml_child(element, "serial"));
 	int64_t order = xml_number(xml_child(element, "boot"), "order", 0);
 
-	disk_target(a, disk, element, xml_is(element, "device", "cdrom"));
+	take_target(a, disk, element, xml_is(element, "device", "cdrom"));
 	disk_driver(a, disk, xml_child(element, "driver"));
 	if (serial && is_disk_serial(serial))
 		set_text(disk, "serial", serial);
@@ -273,15 +274,25 @@ static void take_input(struct adopting *a, xmlNodePtr element)
 
 static void take_video(struct adopting *a, xmlNodePtr element)
 {
+	const char *ours = a->efi ? DOMAIN_VIDEO_EFI : DOMAIN_VIDEO_BIOS;
 	xmlNodePtr model = xml_child(element, "model");
 
-	if (!xml_is(model, "type", "none"))
-		lose(a, model ? model : element, "video: there is no display in this version");
+	if (xml_is(model, "type", "none"))
+		return;
+	a->display = true;
+	if (!xml_is(model, "type", ours))
+		texts_add(&a->out->losses, "<video>: it becomes %s with 16 MiB", ours);
+	else if (!xml_is(model, "vram", DOMAIN_VIDEO_KIB) || xml_child(model, "acceleration") ||
+		xml_number(model, "heads", 1) != 1)
+		lose(a, model, "it gets one head and 16 MiB");
 }
 
 static void take_graphics(struct adopting *a, xmlNodePtr element)
 {
-	lose(a, element, "there is no display in this version");
+	a->display = true;
+	if (!xml_is(element, "type", "vnc") ||
+		!xml_is(xml_child(element, "listen"), "type", "socket"))
+		lose(a, element, "it becomes a VNC server on a unix socket, for 'vmactl vnc'");
 }
 
 static void take_audio(struct adopting *a, xmlNodePtr element)

@@ -397,6 +397,8 @@ static void set_absent(struct adopting *a)
 		set_bool(a->spec, "domain.devices.autoattachPodInterface", false);
 	if (!a->serial)
 		set_bool(a->spec, "domain.devices.autoattachSerialConsole", false);
+	if (!a->display)
+		set_bool(a->spec, "domain.devices.autoattachGraphicsDevice", false);
 	if (!a->smbios)
 		texts_add(&a->out->losses,
 			"SMBIOS: the guest's will say manufacturer KubeVirt, and its "

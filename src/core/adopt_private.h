@@ -18,7 +18,7 @@ struct adopting {
 	struct node *spec; /* borrowed: spec.template.spec of the manifest */
 	int64_t memory;    /* bytes */
 	int64_t vcpus;
-	bool acpi, smbios, efi, secure, topology, cpu_model, serial;
+	bool acpi, smbios, efi, secure, topology, cpu_model, serial, display;
 	char *boot[BOOT_DEVICES_MAX]; /* owned: <boot dev>, in order */
 	size_t n_boot;
 	char *loader, *nvram, *kernel, *initrd, *cmdline; /* owned or NULL */

@@ -112,6 +112,7 @@ static const struct field vmi_fields[] = {
 	F(BOOL,     vmi, "cleaned",       cleaned),
 	F(BOOL,     vmi, "emulated",      emulated),
 	F(TEXT,     vmi, "console",       console),
+	F(TEXT,     vmi, "graphics",      graphics),
 	F(ENUM,     vmi, "words",         words),
 };
 /* clang-format on */

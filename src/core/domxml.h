@@ -22,6 +22,11 @@
 #define DOMAIN_AGENT_CHANNEL "org.qemu.guest_agent.0"
 #define DOMAIN_AGENT_FILE    "agent0"
 
+/* The video device, by firmware, and its memory in KiB. */
+#define DOMAIN_VIDEO_BIOS "vga"
+#define DOMAIN_VIDEO_EFI  "bochs"
+#define DOMAIN_VIDEO_KIB  "16384"
+
 /* How long the path of a run's folder may be, so that the socket's fits a sockaddr_un (107 characters). */
 #define DOMAIN_DIRECTORY_MAX (107 - sizeof(DOMAIN_CONSOLE_FILE))
 _Static_assert(sizeof(DOMAIN_AGENT_FILE) <= sizeof(DOMAIN_CONSOLE_FILE), "it fits there as well");

@@ -263,10 +263,28 @@ static void rng(xmlTextWriterPtr w)
 	xml_close(w);
 }
 
-static void no_video(xmlTextWriterPtr w)
+static void video(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
+	bool efi = spec->bootloader != BOOTLOADER_BIOS;
+
 	xml_open(w, "video");
-	xml_empty(w, "model", "type", "none", NULL);
+	if (spec->graphics)
+		xml_empty(w, "model", "type", efi ? DOMAIN_VIDEO_EFI : DOMAIN_VIDEO_BIOS, "vram",
+			DOMAIN_VIDEO_KIB, "heads", "1", NULL);
+	else
+		xml_empty(w, "model", "type", "none", NULL);
+	xml_close(w);
+}
+
+/*
+ * QEMU itself makes this socket, as the user that it runs as, so it cannot lie in the run's folder, which is root's:
+ * libvirt puts it beside the monitor's, in the folder that it makes for the domain.
+ */
+static void graphics(xmlTextWriterPtr w)
+{
+	xml_open(w, "graphics");
+	xml_attr(w, "type", "vnc");
+	xml_empty(w, "listen", "type", "socket", NULL);
 	xml_close(w);
 }
 
@@ -282,7 +300,9 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	if (spec->serial_console)
 		serial_console(w, context->directory);
 	guest_agent(w, context->directory);
-	no_video(w);
+	if (spec->graphics)
+		graphics(w);
+	video(w, spec);
 	balloon(w);
 	if (spec->rng)
 		rng(w);

@@ -101,6 +101,15 @@ static void take_agent(struct machine *m, const struct domain_info *info)
 	m->vmi_changed = true;
 }
 
+/* Of a socket, which stays known when the domain has ended. */
+static void take_path(struct machine *m, char **path, const char *seen)
+{
+	if (!seen || streq(*path, seen))
+		return;
+	replace_str(path, seen);
+	m->vmi_changed = true;
+}
+
 static void take_seen(struct machine *m, const struct domain_info *info)
 {
 	struct domain *dom = &m->dom;
@@ -111,11 +120,10 @@ static void take_seen(struct machine *m, const struct domain_info *info)
 	copy_str(dom->owner, UID_SIZE, info ? info->owner : "");
 	take_pause(m);
 	take_agent(m, info);
-	if (!info || !info->console || !machine_owns_domain(m) ||
-		streq(m->vmi->console, info->console))
+	if (!info || !machine_owns_domain(m))
 		return;
-	replace_str(&m->vmi->console, info->console);
-	m->vmi_changed = true;
+	take_path(m, &m->vmi->console, info->console);
+	take_path(m, &m->vmi->graphics, info->graphics);
 }
 
 void fold_seen(struct machine *m, const struct domain_info *info, bool fresh)

@@ -92,6 +92,7 @@ void op_result_done(struct op_result *result)
 	for (size_t i = 0; i < result->n_domains; i++) {
 		free(result->domains[i].name);
 		free(result->domains[i].console);
+		free(result->domains[i].graphics);
 	}
 	free(result->domains);
 	if (result->detail) {

@@ -69,6 +69,7 @@ void vmi_free(struct vmi *vmi)
 	free(vmi->end_why);
 	free(vmi->domain);
 	free(vmi->console);
+	free(vmi->graphics);
 	free(vmi->io.errors);
 	free(vmi->agent_problem);
 	free(vmi);

@@ -118,7 +118,7 @@ const struct schema_field schema_fields[] = {
 	F(SPEC, "domain.features.smm.enabled", BOOL, DEFAULT("true")),
 
 	F(SPEC, "domain.devices", MAP),
-	F(SPEC, "domain.devices.autoattachGraphicsDevice", BOOL, TREAT(IGNORED)),
+	F(SPEC, "domain.devices.autoattachGraphicsDevice", BOOL, DEFAULT("true")),
 	F(SPEC, "domain.devices.autoattachPodInterface", BOOL, DEFAULT("true")),
 	F(SPEC, "domain.devices.autoattachSerialConsole", BOOL, DEFAULT("true")),
 	F(SPEC, "domain.devices.rng", MAP),

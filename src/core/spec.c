@@ -308,6 +308,7 @@ int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct er
 		}
 	}
 	s.serial_console = bool_at(vmi_spec, "domain.devices.autoattachSerialConsole", true);
+	s.graphics = bool_at(vmi_spec, "domain.devices.autoattachGraphicsDevice", true);
 	s.rng = node_at(vmi_spec, "domain.devices.rng");
 	*ret_spec = s;
 	return 0;

@@ -23,6 +23,7 @@ static void forget(struct agent *agent)
 	for (size_t i = 0; i < agent->n_foreign; i++) {
 		free(agent->foreign[i].name);
 		free(agent->foreign[i].console);
+		free(agent->foreign[i].graphics);
 	}
 	agent->n_foreign = 0;
 }
@@ -40,7 +41,7 @@ void domains_take_list(struct agent *agent, const struct op_result *list, struct
 		kept = LIST_ADD(agent->foreign, agent->n_foreign, agent->cap_foreign);
 		*kept = *info;
 		kept->name = xstrdup(info->name);
-		kept->console = NULL;
+		kept->console = kept->graphics = NULL;
 	}
 }
 

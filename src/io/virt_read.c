@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What libvirt shows of domains: state and reason by the tables of semantics §3, whose they are, where
- * their console is, whether an agent listens. These calls need no job on the domain, so a hung QEMU does not hold them up.
+ * their console and display are, whether an agent listens. These calls need no job on the domain, so a hung QEMU does not hold them up.
  *
  * A list asks, per domain, for its state and for one more thing: an active one's XML, which has the
  * console and our metadata, or an inactive one's metadata.
@@ -151,7 +151,7 @@ static enum found live_xml(virDomainPtr dom, struct domain_info *info, struct er
 	if (!xml)
 		return failed(err, "read the XML of domain", info->name);
 	domain_metadata_parse(xml, info->owner, NULL);
-	virt_xml_live(xml, &info->console, &info->agent);
+	virt_xml_live(xml, info);
 	free(xml);
 	return FOUND_ONE;
 }
@@ -160,6 +160,7 @@ static void info_done(struct domain_info *info)
 {
 	free(info->name);
 	free(info->console);
+	free(info->graphics);
 	*info = (struct domain_info){ 0 };
 }
 

@@ -60,16 +60,28 @@ static bool is_agent_connected(xmlNodePtr channel)
 	return streq(name, DOMAIN_AGENT_CHANNEL) && streq(state, "connected");
 }
 
-void virt_xml_live(const char *xml, char **ret_console, bool *ret_agent)
+/* Of a VNC server that listens on one; else NULL. */
+static char *vnc_socket(xmlNodePtr graphics)
+{
+	autofree char *type = attr(graphics, "type");
+
+	return streq(type, "vnc") ? attr(child(graphics, "listen"), "socket") : NULL;
+}
+
+void virt_xml_live(const char *xml, struct domain_info *info)
 {
 	xmlDocPtr doc = parse(xml);
 	xmlNodePtr devices = child(doc ? xmlDocGetRootElement(doc) : NULL, "devices");
 	xmlNodePtr channel = child(devices, "channel");
 
-	*ret_console = attr(child(child(devices, "serial"), "source"), "path");
-	*ret_agent = false;
+	info->console = attr(child(child(devices, "serial"), "source"), "path");
+	info->graphics = NULL;
+	for (xmlNodePtr g = child(devices, "graphics"); g && !info->graphics;
+		g = find(g->next, "graphics"))
+		info->graphics = vnc_socket(g);
+	info->agent = false;
 	for (; channel; channel = find(channel->next, "channel"))
-		*ret_agent |= is_agent_connected(channel);
+		info->agent |= is_agent_connected(channel);
 	xmlFreeDoc(doc);
 }
 

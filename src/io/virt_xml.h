@@ -6,11 +6,11 @@
 #ifndef VMAGENT_IO_VIRT_XML_H
 #define VMAGENT_IO_VIRT_XML_H
 
-#include <vmagent/err.h>
+#include <vmagent/hypervisor.h>
 
-/* Of an active domain's XML: the path of the first serial port's pty or socket (owned by the caller, NULL if it has
- * none), and whether a guest agent has opened its channel. */
-void virt_xml_live(const char *xml, char **ret_console, bool *ret_agent);
+/* Of an active domain's XML: the paths of the first serial port's pty or socket and of a VNC server's socket, and whether
+ * a guest agent has opened its channel. Sets these three of *info, whose strings are the caller's then. */
+void virt_xml_live(const char *xml, struct domain_info *info);
 
 /* The user that QEMU runs as, from the capabilities; false where libvirt does not switch users. */
 bool virt_xml_qemu_uid(const char *capabilities, unsigned *ret_uid);

@@ -140,40 +140,46 @@ END_TEST
 	"<channel type='unix'><source mode='bind' path='/a/b'/><target type='virtio' name='" name \
 	"' " state "/></channel>"
 
-START_TEST(console)
+START_TEST(live)
 {
-	bool connected = true;
-	char *none = (char *)"";
+	struct domain_info none = { .console = (char *)"", .graphics = (char *)"", .agent = true };
 
 	/* clang-format off */
-	static const struct { const char *devices, *path; bool agent; } cases[] = {
-		{ "<serial type='pty'><source path='/dev/pts/3'/></serial>", "/dev/pts/3", 0 },
+	static const struct { const char *devices, *path; bool agent; const char *graphics; } cases[] = {
+		{ "<serial type='pty'><source path='/dev/pts/3'/></serial>", "/dev/pts/3", 0, NULL },
 		{ "<serial type='unix'><source mode='bind' path='/a/s'/></serial>"
-		  "<serial type='unix'><source mode='bind' path='/a/t'/></serial>", "/a/s", 0 },
-		{ "<serial type='null'/>", NULL, 0 },
-		{ "<channel type='unix'><source path='/a/b'/></channel>", NULL, 0 },
-		{ CHANNEL("org.qemu.guest_agent.0", "state='connected'"), NULL, 1 },
-		{ CHANNEL("org.qemu.guest_agent.0", "state='disconnected'"), NULL, 0 },
-		{ CHANNEL("org.qemu.guest_agent.0", ""), NULL, 0 },
-		{ CHANNEL("com.redhat.spice.0", "state='connected'"), NULL, 0 },
+		  "<serial type='unix'><source mode='bind' path='/a/t'/></serial>", "/a/s", 0, NULL },
+		{ "<serial type='null'/>", NULL, 0, NULL },
+		{ "<channel type='unix'><source path='/a/b'/></channel>", NULL, 0, NULL },
+		{ CHANNEL("org.qemu.guest_agent.0", "state='connected'"), NULL, 1, NULL },
+		{ CHANNEL("org.qemu.guest_agent.0", "state='disconnected'"), NULL, 0, NULL },
+		{ CHANNEL("org.qemu.guest_agent.0", ""), NULL, 0, NULL },
+		{ CHANNEL("com.redhat.spice.0", "state='connected'"), NULL, 0, NULL },
 		{ CHANNEL("com.redhat.spice.0", "state='connected'")
-		  CHANNEL("org.qemu.guest_agent.0", "state='connected'"), NULL, 1 },
+		  CHANNEL("org.qemu.guest_agent.0", "state='connected'"), NULL, 1, NULL },
 		{ CHANNEL("org.qemu.guest_agent.0", "state='connected'")
-		  CHANNEL("com.redhat.spice.0", "state='disconnected'"), NULL, 1 },
+		  CHANNEL("com.redhat.spice.0", "state='disconnected'"), NULL, 1, NULL },
+		{ "<graphics type='vnc' socket='/a/v'><listen type='socket' socket='/a/v'/></graphics>", NULL, 0, "/a/v" },
+		{ "<graphics type='spice'><listen type='socket' socket='/a/p'/></graphics>"
+		  "<graphics type='vnc'><listen type='socket' socket='/a/w'/></graphics>", NULL, 0, "/a/w" },
+		{ "<graphics type='vnc' port='5900'><listen type='address' address='127.0.0.1'/></graphics>", NULL, 0, NULL },
 	};
 	/* clang-format on */
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		autofree char *xml = domain_of(cases[i].devices);
-		autofree char *path = NULL;
-		bool agent = !cases[i].agent;
+		struct domain_info info = { .agent = !cases[i].agent };
 
-		virt_xml_live(xml, &path, &agent);
-		ck_assert(streq(path, cases[i].path));
-		ck_assert_msg(agent == cases[i].agent, "%s", xml);
+		virt_xml_live(xml, &info);
+		ck_assert(streq(info.console, cases[i].path));
+		ck_assert_msg(streq(info.graphics, cases[i].graphics), "%s", xml);
+		ck_assert_msg(info.agent == cases[i].agent, "%s", xml);
+		free(info.console);
+		free(info.graphics);
 	}
-	virt_xml_live("<domain", &none, &connected);
-	ck_assert_ptr_null(none);
-	ck_assert(!connected);
+	virt_xml_live("<domain", &none);
+	ck_assert_ptr_null(none.console);
+	ck_assert_ptr_null(none.graphics);
+	ck_assert(!none.agent);
 }
 END_TEST
 
@@ -273,7 +279,7 @@ Suite *test_virt_xml_suite(void)
 	tcase_add_test(tc, backing_keeps_its_owner);
 	tcase_add_loop_test(tc, owners, 0, 4);
 	tcase_add_test(tc, block_device);
-	tcase_add_test(tc, console);
+	tcase_add_test(tc, live);
 	tcase_add_test(tc, qemu_uid);
 	tcase_add_loop_test(tc, libvirt_takes_it, 0, BOOTLOADER_MAX);
 	suite_add_tcase(suite, tc);

@@ -88,6 +88,7 @@ static struct vmi *vmi_full(void)
 	vmi->vm_generation = 3;
 	vmi->cleaned = true;
 	vmi->console = xstrdup("/run/console");
+	vmi->graphics = xstrdup("/run/vnc.sock");
 	return vmi;
 }
 
@@ -191,6 +192,7 @@ START_TEST(test_vmi_round_trip)
 	ck_assert(vmi->hopeless && vmi->rebooted && vmi->prepared && vmi->cleaned);
 	ck_assert_int_eq(vmi->vm_generation, 3);
 	ck_assert_str_eq(vmi->console, "/run/console");
+	ck_assert_str_eq(vmi->graphics, "/run/vnc.sock");
 	ck_assert_int_eq(vmi->typed.memory, 64 << 20);
 	vmi_free(vmi);
 	vmi_free(m.vmi);

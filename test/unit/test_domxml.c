@@ -135,6 +135,7 @@ static struct vmi_spec full(void)
 	spec.interfaces = interfaces;
 	spec.n_interfaces = ARRAY_SIZE(interfaces);
 	spec.serial_console = true;
+	spec.graphics = true;
 	spec.rng = true;
 	spec.panic_devices[0] = PANIC_MODEL_PVPANIC;
 	spec.panic_devices[1] = PANIC_MODEL_ISA;

@@ -235,7 +235,7 @@ START_TEST(every_field_arrives)
 	ck_assert_str_eq(s.kernel_boot.initrd, "initrd.img");
 	ck_assert_str_eq(s.kernel_boot.args, "console=ttyS0 quiet");
 	ck_assert_uint_eq(s.n_panic_devices, 2);
-	ck_assert(s.serial_console && s.acpi && s.rng && s.start_paused);
+	ck_assert(s.serial_console && !s.graphics && s.acpi && s.rng && s.start_paused);
 	ck_assert_int_eq(s.grace, 0);
 	vmi_spec_done(&s);
 	manifest_done(&m);

@@ -301,6 +301,7 @@ START_TEST(a_result_ends_empty)
 	result.domains = xcalloc(2, sizeof(*result.domains));
 	result.domains[0].name = xstrdup("a");
 	result.domains[1].console = xstrdup("/dev/pts/1");
+	result.domains[1].graphics = xstrdup("/run/vnc.sock");
 	op_result_done(&result);
 	ck_assert_uint_eq(result.n_domains, 0);
 	ck_assert_ptr_null(result.domains);
