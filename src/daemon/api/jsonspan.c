@@ -24,14 +24,24 @@ static struct jsonspan skip_space(struct jsonspan s)
 	return s;
 }
 
+/* Whether the quote at `at` is the string's own letter: an odd number of backslashes stands before it. */
+static bool is_escaped(const char *string, const char *at)
+{
+	size_t n = 0;
+
+	while (at - n > string && at[-1 - (ptrdiff_t)n] == '\\')
+		n++;
+	return n % 2;
+}
+
 /* Length of the string that s begins with, quotes included; all of s if it does not end. */
 static size_t string_length(struct jsonspan s)
 {
-	for (size_t i = 1; i < s.len; i++) {
-		if (s.at[i] == '"')
-			return i + 1;
-		if (s.at[i] == '\\')
-			i++;
+	const char *end = s.at + s.len, *at = s.at;
+
+	while (++at < end && (at = memchr(at, '"', (size_t)(end - at)))) {
+		if (!is_escaped(s.at, at))
+			return (size_t)(at - s.at) + 1;
 	}
 	return s.len;
 }
