@@ -220,7 +220,8 @@ ENUM_DECLARE(act, ACT, ACTS)
 		"instancetype.kubevirt.io/v1beta1", true, RECORD)                                \
 	X(CLUSTER_PREFERENCE, "VirtualMachineClusterPreference",                                 \
 		"virtualmachineclusterpreferences", "instancetype.kubevirt.io/v1beta1", false,   \
-		RECORD)
+		RECORD)                                                                          \
+	X(NEW_EVENT, "Event", "events", "events.k8s.io/v1", true, MADE) /* of Events */
 
 /* Who makes and changes a kind's objects. */
 enum object_home {
@@ -241,6 +242,7 @@ const char *object_kind_plural(enum object_kind kind);      /* "virtualmachines"
 const char *object_kind_api_version(enum object_kind kind); /* "kubevirt.io/v1" */
 bool object_kind_is_namespaced(enum object_kind kind);
 enum object_home object_kind_home(enum object_kind kind);
+/* Of two that share a name, the first: the one that is stored. */
 bool object_kind_parse(const char *kind, enum object_kind *ret_kind);
 
 /* ---- objects ----------------------------------------------------------------------------- */

@@ -119,6 +119,49 @@ START_TEST(test_kubevirt_is_deployed)
 }
 END_TEST
 
+#define NEW_EVENTS "/apis/events.k8s.io/v1/namespaces/default/events"
+
+START_TEST(test_events_in_the_newer_form)
+{
+	autofree char *note =
+		between("GET /api/v1/namespaces/default/events", "\"message\":\"", "\"");
+	autofree char *line = NULL, *name = NULL;
+
+	name = between("GET " NEW_EVENTS, "\"metadata\":{\"name\":\"", "\"");
+	line = xasprintf("GET " NEW_EVENTS "/%s", name);
+	api_expect(&f, "GET " NEW_EVENTS, NULL, 200,
+		"{\"apiVersion\":\"events.k8s.io/v1\",\"kind\":\"EventList\"");
+	api_expect(&f, line, NULL, 200, note);
+	api_expect(&f, line, NULL, 200, "\"regarding\":{\"apiVersion\":\"kubevirt.io/v1\"");
+	api_expect(&f, line, NULL, 200, ".000000Z\"");
+	api_expect(&f, line, NULL, 200, "\"deprecatedCount\":1");
+	api_expect(&f, line, NULL, 200, "\"reportingController\":\"vmagent\"");
+	api_expect(&f, "GET " NEW_EVENTS "?fieldSelector=regarding.name=web", NULL, 200,
+		"\"kind\":\"VirtualMachine\",\"namespace\":\"default\",\"name\":\"web\"");
+	api_expect(&f, "GET " NEW_EVENTS "?fieldSelector=regarding.name=none", NULL, 200,
+		"\"items\":[]");
+	api_expect(&f, "GET " NEW_EVENTS "?fieldSelector=involvedObject.name=db", NULL, 400,
+		"not supported");
+	api_expect(&f, "DELETE " NEW_EVENTS "/x", NULL, 405, NULL);
+}
+END_TEST
+
+START_TEST(test_a_watch_of_the_newer_form)
+{
+	struct client c;
+
+	client_open(&c, &f.loop, f.path);
+	client_printf(&c,
+		"GET " NEW_EVENTS "?watch=1&fieldSelector=regarding.name=web HTTP/1.1\r\n"
+		"Host: x\r\nAccept: application/json;as=Table;v=v1;g=meta.k8s.io\r\n\r\n");
+	ck_assert(client_sees(&c, "\"virtualmachine/web\""));
+	client_drop(&c, "\"virtualmachine/web\"");
+	api_expect(&f, "DELETE " VMS "/web", NULL, 200, NULL);
+	ck_assert(client_sees(&c, "\"DeleteRequested\""));
+	client_close(&c);
+}
+END_TEST
+
 Suite *test_api_synthetic_suite(void)
 {
 	Suite *suite = suite_create("api_synthetic");
@@ -130,6 +173,8 @@ Suite *test_api_synthetic_suite(void)
 	tcase_add_test(tcase, test_a_watch_of_pods_goes_with_the_runs);
 	tcase_add_test(tcase, test_the_host_is_a_node);
 	tcase_add_test(tcase, test_kubevirt_is_deployed);
+	tcase_add_test(tcase, test_events_in_the_newer_form);
+	tcase_add_test(tcase, test_a_watch_of_the_newer_form);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

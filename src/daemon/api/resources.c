@@ -10,6 +10,7 @@
 const struct api_group api_groups[] = {
 	{ "",                         { "v1" } },
 	{ "cdi.kubevirt.io",          { "v1beta1" } },
+	{ "events.k8s.io",            { "v1" } },
 	{ "instancetype.kubevirt.io", { "v1beta1" } },
 	{ "k8s.cni.cncf.io",          { "v1" } },
 	{ "kubevirt.io",              { "v1", "v1alpha3" } },
@@ -23,6 +24,7 @@ const struct api_group api_groups[] = {
 #define INSTANCETYPE "instancetype.kubevirt.io"
 #define CDI          "cdi.kubevirt.io"
 #define CNI          "k8s.cni.cncf.io"
+#define EVENTS       "events.k8s.io"
 #define VMAGENT      "vmagent.io"
 #define ALL          "\"all\""
 #define READ         RESOURCE_READ
@@ -42,6 +44,8 @@ const struct resource api_resources[] = {
 
 	{ CNI, "network-attachment-definitions", "network-attachment-definition",
 	  "NetworkAttachmentDefinition", "\"net-attach-def\"", "", true, READ, KIND_NETWORK },
+
+	{ EVENTS, "events", "event", "Event", "\"ev\"", "", true, READ, KIND_NEW_EVENT },
 
 	{ INSTANCETYPE, "virtualmachineclusterinstancetypes", "virtualmachineclusterinstancetype",
 	  "VirtualMachineClusterInstancetype", "\"vmclusterinstancetype\",\"vmclusterinstancetypes\","

@@ -29,8 +29,8 @@ void selector_done(struct selector *s);
 /* "a=b,c==d,e!=f,g,!h,i in (j,k),l notin (m)". Errors: ERR_BAD_REQUEST. text may be NULL. */
 int selector_parse_labels(const char *text, struct selector *ret, struct err *err);
 
-/* "metadata.name=a,metadata.namespace!=b"; of Events also involvedObject.*, type and reason,
- * of Pods spec.nodeName and status.phase. */
+/* "metadata.name=a,metadata.namespace!=b"; of Events also involvedObject.* (of events.k8s.io:
+ * regarding.*), type and reason, of Pods spec.nodeName and status.phase. */
 int selector_parse_fields(const char *text, enum object_kind kind, struct selector *ret,
 	struct err *err);
 

@@ -13,6 +13,8 @@
 
 enum object_kind synthetic_source(enum object_kind kind)
 {
+	if (kind == KIND_NEW_EVENT)
+		return KIND_EVENT;
 	return kind == KIND_POD ? KIND_VMI : kind;
 }
 
@@ -201,6 +203,8 @@ static char *pod_of(const char *vmi)
 
 char *synthetic_object(enum object_kind kind, const char *source)
 {
+	if (kind == KIND_NEW_EVENT)
+		return synthetic_event(source);
 	return kind == KIND_POD ? pod_of(source) : NULL;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that people and clients look for and nobody stores: this host as a Node, KubeVirt itself, and for
- * each VMI the Pod that KubeVirt would run it in. Read-only; made anew at each look.
+ * Objects that people and clients look for and nobody stores: this host as a Node, KubeVirt itself, for each
+ * VMI the Pod that KubeVirt would run it in, and for each Event the same in the newer form. Read-only; made
+ * anew at each look.
  */
 #ifndef VMAGENT_DAEMON_API_SYNTHETIC_H
 #define VMAGENT_DAEMON_API_SYNTHETIC_H
@@ -16,5 +17,8 @@ char *synthetic_object(enum object_kind kind, const char *source);
 
 /* The one object of its kind there is, owned by the caller; NULL for the other kinds. */
 char *synthetic_only(const struct api *api, enum object_kind kind);
+
+/* An Event of events.k8s.io/v1, of the stored one of the core group; owned by the caller. */
+char *synthetic_event(const char *event);
 
 #endif

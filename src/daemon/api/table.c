@@ -53,6 +53,19 @@ static const struct column event_columns[] = {
 	{ "Name",            "string",  "name", 1, CELL_VALUE,     "metadata.name" },
 	{ 0 },
 };
+static const struct column new_event_columns[] = {
+	{ "Last Seen",       "string",  "",     0, CELL_AGE,       "deprecatedLastTimestamp" },
+	{ "Type",            "string",  "",     0, CELL_VALUE,     "type" },
+	{ "Reason",          "string",  "",     0, CELL_VALUE,     "reason" },
+	{ "Object",          "string",  "",     0, CELL_INVOLVED,  "regarding" },
+	{ "Subobject",       "string",  "",     1, CELL_VALUE,     "regarding.fieldPath" },
+	{ "Source",          "string",  "",     1, CELL_VALUE,     "deprecatedSource.component" },
+	{ "Message",         "string",  "",     0, CELL_VALUE,     "note" },
+	{ "First Seen",      "string",  "",     1, CELL_AGE,       "deprecatedFirstTimestamp" },
+	{ "Count",           "integer", "",     1, CELL_VALUE,     "deprecatedCount" },
+	{ "Name",            "string",  "name", 1, CELL_VALUE,     "metadata.name" },
+	{ 0 },
+};
 static const struct column pod_columns[] = {
 	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
 	{ "Ready",           "string",  "",     0, CELL_READY,     "status.containerStatuses" },
@@ -88,6 +101,7 @@ static const struct column *const tables[KIND_MAX] = { /* without one: plain_col
 	[KIND_VM]    = vm_columns,
 	[KIND_VMI]   = vmi_columns,
 	[KIND_EVENT] = event_columns,
+	[KIND_NEW_EVENT] = new_event_columns,
 	[KIND_POD]   = pod_columns,
 	[KIND_NODE]  = node_columns,
 	[KIND_KUBEVIRT] = kubevirt_columns,
