@@ -30,7 +30,8 @@
 	X(IO, 500, "InternalError")                \
 	X(NO_SPACE, 507, "InternalError")          \
 	X(HYPERVISOR, 500, "InternalError")        \
-	X(DOMAIN_GONE, 404, "NotFound")
+	X(DOMAIN_GONE, 404, "NotFound")            \
+	X(NOT_BUILT, 501, "NotImplemented")
 
 enum err_code {
 #define X(code, status, reason) ERR_##code,

@@ -59,7 +59,7 @@ START_TEST(unknown_paths_and_methods)
 	struct api_fixture f;
 
 	api_fixture_start(&f);
-	api_expect(&f, "GET /", NULL, 404, "\"reason\":\"NotFound\"");
+	api_expect(&f, "GET /apiv1", NULL, 404, "\"reason\":\"NotFound\"");
 	api_expect(&f, "GET /apis/kubevirt.io/v2/virtualmachines", NULL, 404, "\"code\":404");
 	api_expect(&f, "GET " KV "/events", NULL, 404, "\"kind\":\"Status\"");
 	api_expect(&f, "GET " VMS "/a/b", NULL, 404, NULL);

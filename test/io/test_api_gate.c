@@ -81,6 +81,8 @@ static const struct {
 	{ "GET /api/v1/secrets?watch=1", "not for a secret" },
 	{ "GET /api/v1/namespaces/default/secrets", "not for a secret" },
 	{ "GET /api/v1/namespaces/default/secret%73/a", "not for a secret" },
+	{ "GET /api/v1/watch/secrets", "not for a secret" },
+	{ "GET /api/v1/watch/namespaces/default/secrets/a", "not for a secret" },
 };
 
 START_TEST(may_do_nothing_else)

@@ -3,6 +3,7 @@
  * The API's life, its table of routes, and the way from a request to its handler.
  */
 #include "daemon/api/gate.h"
+#include "daemon/api/refusal.h"
 #include "daemon/api/reply.h"
 
 #define SOCKET_GROUP "vmagent" /* its members may do everything */
@@ -22,11 +23,14 @@ static const struct route {
 	{ "GET",    "/readyz",					about_health, 0 },
 	{ "GET",    "/livez",					about_live, 0 },
 	{ "GET",    "/version",					about_version, 0 },
+	{ "GET",    "/{subapi}/healthz",			about_health, 0 },
+	{ "GET",    "/{subapi}/version",			about_version, 0 },
 
 	{ "GET",    "/openapi/v2",				about_openapi_v2, 0 },
 	{ "GET",    "/openapi/v3",				about_openapi_index, 0 },
 	{ "GET",    "/openapi/v3/{api}",				about_openapi_v3, 0 },
 
+	{ "GET",    "/",					discovery_paths, 0 },
 	{ "GET",    "/api",					discovery_core, 0 },
 	{ "GET",    "/apis",					discovery_groups, 0 },
 	{ "GET",    "/apis/{group}",				discovery_group, 0 },
@@ -35,6 +39,8 @@ static const struct route {
 	{ "PUT",    VM "/{verb}",				lifecycle_verb, 0 },
 	{ "PUT",    VMI "/{vmiverb}",				lifecycle_vmi_verb, 0 },
 	{ "GET",    VMI "/console",				console_open, 0 },
+	{ "GET",    VM "/expand-spec",				expand_stored, 0 },
+	{ "PUT",    "/{subapi}/namespaces/{ns}/expand-vm-spec",	expand_sent, 0 },
 
 	{ "GET",    VMAGENT "/domains",				domain_get, 0 },
 	{ "GET",    VMAGENT "/domains/{name}",			domain_get, 0 },
@@ -58,13 +64,27 @@ static const struct route {
 	{ "PUT",    "/{api}/namespaces/{ns}/{namespaced}/{name}", object_replace, RESOURCE_UPDATE },
 	{ "PATCH",  "/{api}/namespaces/{ns}/{namespaced}/{name}", object_patch, RESOURCE_PATCH },
 	{ "DELETE", "/{api}/namespaces/{ns}/{namespaced}/{name}", object_delete, RESOURCE_DELETE },
+
+	{ "GET",    "/{api}/namespaces/{ns}/{namespaced}/{name}/status", status_get, RESOURCE_GET },
+	{ "PUT",    "/{api}/namespaces/{ns}/{namespaced}/{name}/status", status_refuse, 0 },
+	{ "PATCH",  "/{api}/namespaces/{ns}/{namespaced}/{name}/status", status_refuse, 0 },
+
+	{ "GET",    "/{api}/watch/{namespaced}",		watch_open, RESOURCE_WATCH },
+	{ "GET",    "/{api}/watch/{cluster}",			watch_open, RESOURCE_WATCH },
+	{ "GET",    "/{api}/watch/{cluster}/{name}",		watch_open, RESOURCE_WATCH },
+	{ "GET",    "/{api}/watch/namespaces/{ns}/{namespaced}", watch_open, RESOURCE_WATCH },
+	{ "GET",    "/{api}/watch/namespaces/{ns}/{namespaced}/{name}", watch_open, RESOURCE_WATCH },
 };
 /* clang-format on */
 
 /* Nobody serves it: the path is unknown, or only the method is. */
 static void refuse(struct call *call, bool known)
 {
-	if (known)
+	struct err err;
+
+	if (!known && refusal_of(call->request->path, &call->path, &err))
+		reply_error(call, &err);
+	else if (known)
 		reply_refuse(call, ERR_METHOD,
 			"the server does not allow method %s on the requested resource",
 			call->request->method);

@@ -40,6 +40,7 @@ void about_openapi_index(const struct call *call);
 void about_openapi_v3(const struct call *call);
 
 /* discovery.c */
+void discovery_paths(const struct call *call);
 void discovery_core(const struct call *call);
 void discovery_groups(const struct call *call);
 void discovery_group(const struct call *call);
@@ -48,6 +49,8 @@ void discovery_resources(const struct call *call);
 /* read.c, change.c, lifecycle.c, console.c */
 void object_list(const struct call *call);
 void object_get(const struct call *call);
+void status_get(const struct call *call);
+void status_refuse(const struct call *call);
 void object_create(const struct call *call);
 void object_replace(const struct call *call);
 void object_patch(const struct call *call);
@@ -55,6 +58,10 @@ void object_delete(const struct call *call);
 void lifecycle_verb(const struct call *call);
 void lifecycle_vmi_verb(const struct call *call);
 void console_open(const struct call *call);
+
+/* expand.c */
+void expand_stored(const struct call *call);
+void expand_sent(const struct call *call);
 
 /* domains.c */
 void domain_get(const struct call *call);

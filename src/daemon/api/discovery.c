@@ -79,7 +79,9 @@ static void add_resource(struct buf *out, const struct resource *r)
 
 static void add_subresource(struct buf *out, const struct subresource *s)
 {
-	bool namespaced = streq(s->group, SUBRESOURCES_GROUP);
+	const struct api_group *group = api_group_find(s->group, strlen(s->group));
+	const struct resource *parent = api_resource_find(group, s->parent, strlen(s->parent));
+	bool namespaced = !parent || parent->namespaced; /* a machine's own is in another group */
 
 	buf_printf(out,
 		"{\"name\":\"%s/%s\",\"singularName\":\"\",\"namespaced\":%s,\"kind\":\"%s\",",
@@ -235,6 +237,44 @@ static void reply_aggregated(const struct call *call, const char *version, bool 
 	}
 	buf_puts(&text, "]}");
 	http_respond(call->api->http, call->id, &head, text.data, text.len);
+}
+
+/* ---- what there is besides ------------------------------------------------------------------------ */
+
+static void add_path(struct buf *out, const char *path)
+{
+	buf_printf(out, "%s\"%s\"", out->data[out->len - 1] == '[' ? "" : ",", path);
+}
+
+static void add_group_paths(struct buf *out, const struct api_group *group)
+{
+	autofree char *whole = xasprintf("/apis/%s", group->name);
+
+	if (*group->name)
+		add_path(out, whole);
+	for (size_t i = 0; i < GROUP_VERSIONS_MAX && group->versions[i]; i++) {
+		autofree char *path =
+			xasprintf("%s/%s", *group->name ? whole : "/api", group->versions[i]);
+
+		add_path(out, path);
+	}
+}
+
+void discovery_paths(const struct call *call)
+{
+	static const char *const others[] = { "/healthz", "/livez", "/openapi/v2", "/openapi/v3",
+		"/readyz", "/version" };
+	struct buf text = { 0 };
+
+	buf_puts(&text, "{\"paths\":[");
+	add_path(&text, "/api");
+	add_path(&text, "/apis");
+	for (const struct api_group *g = api_groups; g->name; g++)
+		add_group_paths(&text, g);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		add_path(&text, others[i]);
+	buf_puts(&text, "]}");
+	reply_json(call->api, call->id, 200, text.data, NULL);
 }
 
 /* ---- the two addresses that have both forms ------------------------------------------------------ */

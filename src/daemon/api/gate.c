@@ -14,6 +14,8 @@ static const struct {
 	{ "/apis/subresources.kubevirt.io/*/namespaces", "what reaches into a guest" },
 	{ "/api/v1/secrets", "a secret" },
 	{ "/api/v1/namespaces/*/secrets", "a secret" },
+	{ "/api/v1/watch/secrets", "a secret" },
+	{ "/api/v1/watch/namespaces/*/secrets", "a secret" },
 };
 
 static bool is_below(const char *path, const char *pattern)

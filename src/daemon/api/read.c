@@ -115,3 +115,29 @@ void object_get(const struct call *call)
 		reply_json(call->api, call->id, 200, take(&one.text.data), NULL);
 	buf_done(&one.text);
 }
+
+/* ---- the status, as a part of an object that has an address of its own --------------------------- */
+
+static bool has_status(const struct call *call)
+{
+	if (api_subresource_of(call->path.resource, "status"))
+		return true;
+	reply_refuse(call, ERR_NOT_FOUND, "%s have no subresource 'status'",
+		call->path.resource->plural);
+	return false;
+}
+
+void status_get(const struct call *call)
+{
+	if (has_status(call))
+		object_get(call);
+}
+
+void status_refuse(const struct call *call)
+{
+	if (has_status(call))
+		reply_refuse(call, ERR_METHOD,
+			"the status of %s is written by the agent alone: change the spec, or use a "
+			"verb",
+			call->path.resource->plural);
+}

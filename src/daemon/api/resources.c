@@ -71,11 +71,14 @@ const struct resource api_resources[] = {
 };
 
 const struct subresource api_subresources[] = {
+	{ KUBEVIRT, "virtualmachineinstances", "status", "VirtualMachineInstance", RESOURCE_GET },
+	{ KUBEVIRT, "virtualmachines", "status", "VirtualMachine", RESOURCE_GET },
 	{ SUBRESOURCES, "virtualmachineinstances", "console", "", RESOURCE_GET },
 	{ SUBRESOURCES, "virtualmachineinstances", "pause", "", RESOURCE_UPDATE },
 	{ SUBRESOURCES, "virtualmachineinstances", "reset", "", RESOURCE_UPDATE },
 	{ SUBRESOURCES, "virtualmachineinstances", "softreboot", "", RESOURCE_UPDATE },
 	{ SUBRESOURCES, "virtualmachineinstances", "unpause", "", RESOURCE_UPDATE },
+	{ SUBRESOURCES, "virtualmachines", "expand-spec", "VirtualMachine", RESOURCE_GET },
 	{ SUBRESOURCES, "virtualmachines", "restart", "", RESOURCE_UPDATE },
 	{ SUBRESOURCES, "virtualmachines", "start", "", RESOURCE_UPDATE },
 	{ SUBRESOURCES, "virtualmachines", "stop", "", RESOURCE_UPDATE },
@@ -111,6 +114,15 @@ const struct resource *api_resource_find(const struct api_group *group, const ch
 	for (const struct resource *r = api_resources; r->plural; r++)
 		if (streq(r->group, group->name) && is_text(r->plural, plural, len))
 			return r;
+	return NULL;
+}
+
+const struct subresource *api_subresource_of(const struct resource *resource, const char *name)
+{
+	for (const struct subresource *s = api_subresources; s->name; s++)
+		if (streq(s->group, resource->group) && streq(s->parent, resource->plural) &&
+			streq(s->name, name))
+			return s;
 	return NULL;
 }
 

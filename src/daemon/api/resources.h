@@ -64,6 +64,9 @@ const char *api_group_version(const struct api_group *group, const char *version
 const struct resource *api_resource_find(const struct api_group *group, const char *plural,
 	size_t len);
 
+/* NULL when the resource has none of that name in its own group. */
+const struct subresource *api_subresource_of(const struct resource *resource, const char *name);
+
 /* The resource whose objects are of that kind. */
 const struct resource *api_resource_of(enum object_kind kind);
 

@@ -130,8 +130,8 @@ static bool next_piece(const char **path, struct piece *ret)
 	return true;
 }
 
-/* Takes "/apis/GROUP/VERSION" or "/api/v1" off *path. */
-static bool take_api(const char **path, struct route_path *ret)
+/* Takes "/apis/GROUP/VERSION" or "/api/v1" off *path, of any group or of that one alone. */
+static bool take_api(const char **path, const char *only, struct route_path *ret)
 {
 	struct piece p;
 
@@ -143,7 +143,7 @@ static bool take_api(const char **path, struct route_path *ret)
 		return false;
 	if (next_piece(path, &p))
 		ret->version = api_group_version(ret->group, p.at, p.len);
-	return ret->version;
+	return ret->version && (!only || streq(ret->group->name, only));
 }
 
 bool route_matches(const char *pattern, const char *path, struct route_path *ret)
@@ -152,8 +152,10 @@ bool route_matches(const char *pattern, const char *path, struct route_path *ret
 	struct piece want, have;
 
 	while (next_piece(&pattern, &want)) {
-		if (piece_is(want, "{api}")) {
-			if (!take_api(&path, &found))
+		bool sub = piece_is(want, "{subapi}");
+
+		if (sub || piece_is(want, "{api}")) {
+			if (!take_api(&path, sub ? SUBRESOURCES_GROUP : NULL, &found))
 				return false;
 		} else if (!next_piece(&path, &have) || !take_piece(want, have, &found)) {
 			return false;

@@ -23,6 +23,7 @@ struct route_path {
 /*
  * Compares path with pattern, segment by segment. A segment of pattern is literal or one of
  *   {api}     three segments, "apis/GROUP/VERSION", or two, "api/v1": what is served
+ *   {subapi}  the same of the subresources' group
  *   {group}   a group that is not the core
  *   {namespaced} {cluster}  the plural of a resource of the group whose objects lie in a namespace, or do not
  *   {vm} {vmi}  "virtualmachines", "virtualmachineinstances", of the subresources' group

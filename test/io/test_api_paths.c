@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses beside those of the objects themselves: their status, watches as they were once, what the server
+ * has, a VM written out, and reasons for what is not served. */
+#include <check.h>
+#include <string.h>
+
+#include "test/lib/api_fixture.h"
+
+Suite *test_api_paths_suite(void);
+
+#define NS  "/apis/kubevirt.io/v1/namespaces/default"
+#define VMS NS "/virtualmachines"
+#define SUB "/apis/subresources.kubevirt.io/v1/namespaces/default"
+
+static struct api_fixture f;
+
+static void set_up(void)
+{
+	api_fixture_start(&f);
+	api_expect(&f, "POST " VMS, api_vm("web", "Always"), 201, NULL);
+}
+
+static void tear_down(void)
+{
+	api_fixture_stop(&f);
+}
+
+START_TEST(test_the_status_is_the_agents)
+{
+	api_expect(&f, "GET " VMS "/web/status", NULL, 200, "\"kind\":\"VirtualMachine\"");
+	api_expect(&f, "GET " VMS "/none/status", NULL, 404, "\\\"none\\\" not found");
+	api_expect(&f, "PUT " VMS "/web/status", "{}", 405, "written by the agent alone");
+	api_expect(&f, "PATCH " VMS "/web/status", "{}", 405, "written by the agent alone");
+	api_expect(&f, "DELETE " VMS "/web/status", NULL, 405, "does not allow method DELETE");
+	api_expect(&f, "GET /api/v1/namespaces/default/pods/x/status", NULL, 404, "no subresource");
+	api_expect(&f, "GET /apis/kubevirt.io/v1", NULL, 200,
+		"{\"name\":\"virtualmachines/status\",\"singularName\":\"\",\"namespaced\":true,"
+		"\"kind\":\"VirtualMachine\",\"verbs\":[\"get\"]}");
+}
+END_TEST
+
+static const char *const old_watches[] = {
+	"/apis/kubevirt.io/v1/watch/virtualmachines",
+	"/apis/kubevirt.io/v1alpha3/watch/virtualmachines",
+	"/apis/kubevirt.io/v1/watch/namespaces/default/virtualmachines",
+	"/apis/kubevirt.io/v1/watch/namespaces/default/virtualmachines/web",
+	"/api/v1/watch/namespaces/default/events",
+	"/api/v1/watch/nodes",
+	"/api/v1/watch/nodes/node",
+};
+
+START_TEST(test_watches_by_path)
+{
+	struct client c;
+
+	client_open(&c, &f.loop, f.path);
+	client_printf(&c, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", old_watches[_i]);
+	ck_assert(client_sees(&c, "{\"type\":\"ADDED\",\"object\":{"));
+	client_close(&c);
+}
+END_TEST
+
+START_TEST(test_what_the_server_has)
+{
+	api_expect(&f, "GET /", NULL, 200, "{\"paths\":[\"/api\",\"/apis\",\"/api/v1\",");
+	api_expect(&f, "GET /", NULL, 200, "\"/apis/kubevirt.io\",\"/apis/kubevirt.io/v1\",");
+	api_expect(&f, "GET /apis/subresources.kubevirt.io/v1/version", NULL, 200, "gitVersion");
+	api_expect(&f, "GET /apis/subresources.kubevirt.io/v1alpha3/healthz", NULL, 200, "ok");
+	api_expect(&f, "GET /apis/kubevirt.io/v1/healthz", NULL, 404, NULL);
+}
+END_TEST
+
+START_TEST(test_a_vm_written_out)
+{
+	api_expect(&f, "GET " SUB "/virtualmachines/web/expand-spec", NULL, 200,
+		"\"runStrategy\":\"Always\"");
+	api_expect(&f, "GET " SUB "/virtualmachines/none/expand-spec", NULL, 404, "not found");
+	api_expect(&f, "PUT " SUB "/expand-vm-spec", api_vm("x", "Once"), 200, "\"name\":\"x\"");
+	api_expect(&f, "PUT " SUB "/expand-vm-spec", "", 400, "is no VirtualMachine");
+	api_expect(&f, "PUT " SUB "/expand-vm-spec", "{kind: Pod}", 400, "is no VirtualMachine");
+	api_expect(&f, "PUT " SUB "/expand-vm-spec",
+		"{kind: VirtualMachine, metadata: {namespace: other}}", 400, "not 'default'");
+	api_expect(&f, "PUT " SUB "/expand-vm-spec",
+		"{kind: VirtualMachine, spec: {preference: {name: linux}}}", 501,
+		"spec.preference is not worked into VMs yet");
+	api_expect(&f, "PUT " SUB "/expand-vm-spec",
+		"{kind: VirtualMachine, spec: {instancetype: null}}", 200, NULL);
+}
+END_TEST
+
+static const struct {
+	const char *line;
+	int status;
+	const char *words;
+} refusals[] = {
+	{ "PUT " SUB "/virtualmachines/web/migrate", 501, "live migration is not built yet" },
+	{ "PUT " SUB "/virtualmachines/web/migrate", 501, "\"name\":\"web\"" },
+	{ "PUT " SUB "/virtualmachines/web/evacuate/cancel", 501, "no evacuation" },
+	{ "GET " SUB "/virtualmachineinstances/web/sev/fetchcertchain", 501, "launch security" },
+	{ "GET /apis/subresources.kubevirt.io/v1alpha3/guestfs", 501, "guestfish" },
+	{ "GET /apis/snapshot.kubevirt.io", 404, "snapshots are not built" },
+	{ "GET /apis/snapshot.kubevirt.io/v1beta1/", 404, "snapshots are not built" },
+	{ "GET /apis/snapshot.kubevirt.iox", 404, "could not find the requested" },
+	{ "GET " NS "/virtualmachineinstancemigrations/x", 404, "live migration is not built" },
+	{ "GET " VMS "/snapshot.kubevirt.io", 404, "virtualmachines.kubevirt.io" },
+	{ "PUT " SUB "/virtualmachines/web/fly", 404, "could not find the requested" },
+};
+
+START_TEST(test_reasons_for_what_is_not_served)
+{
+	api_expect(&f, refusals[_i].line, NULL, refusals[_i].status, refusals[_i].words);
+}
+END_TEST
+
+Suite *test_api_paths_suite(void)
+{
+	Suite *suite = suite_create("api_paths");
+	TCase *tcase = tcase_create("paths");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, test_the_status_is_the_agents);
+	tcase_add_loop_test(tcase, test_watches_by_path, 0, (int)ARRAY_SIZE(old_watches));
+	tcase_add_test(tcase, test_what_the_server_has);
+	tcase_add_test(tcase, test_a_vm_written_out);
+	tcase_add_loop_test(tcase, test_reasons_for_what_is_not_served, 0,
+		(int)ARRAY_SIZE(refusals));
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
