@@ -185,26 +185,6 @@ void agent_on_commit(struct agent *agent, void (*hook)(void *ctx, int64_t rv), v
 
 /* ---- questions ----------------------------------------------------------------------------------- */
 
-int agent_console(const struct agent *agent, const char *ns, const char *name,
-	const char **ret_path, struct err *err)
-{
-	const struct machine *m = machines_find(&agent->machines, ns, name);
-
-	if (!m || !m->vmi)
-		return err_set(err, ERR_NOT_FOUND,
-			"virtualmachineinstances.kubevirt.io \"%s\" not found", name);
-	if (!m->vmi->typed.serial_console)
-		return err_set(err, ERR_BAD_REQUEST,
-			"'%s' has no serial console: autoattachSerialConsole is false", name);
-	if (m->vmi->phase == PHASE_FAILED)
-		return err_set(err, ERR_CONFLICT, "'%s' has failed", name);
-	if (m->vmi->phase != PHASE_RUNNING || !m->vmi->console)
-		return err_set(err, ERR_BAD_REQUEST, "'%s' is not running: its phase is %s", name,
-			phase_name(m->vmi->phase));
-	*ret_path = m->vmi->console;
-	return 0;
-}
-
 bool agent_is_healthy(const struct agent *agent, struct err *ret_why)
 {
 	if (agent->uncommitted) {

@@ -48,9 +48,11 @@ msec agent_wake_at(const struct agent *agent);
 /* Called after each commit with the newest resourceVersion: watches look at the change log then. */
 void agent_on_commit(struct agent *agent, void (*hook)(void *ctx, int64_t rv), void *ctx);
 
-/* The serial console of a running VMI: its path, valid until the next turn. ERR_NOT_FOUND, or
- * ERR_BAD_REQUEST/ERR_CONFLICT by §5.4 "console". */
-int agent_console(const struct agent *agent, const char *ns, const char *name,
+/* reach.c. The sockets of a running VMI: their paths, valid until the next turn. ERR_NOT_FOUND, or
+ * ERR_BAD_REQUEST/ERR_CONFLICT by §5.4 "console", "vnc", in KubeVirt's words, with what we know behind them. */
+int reach_console(const struct agent *agent, const char *ns, const char *name,
+	const char **ret_path, struct err *err);
+int reach_display(const struct agent *agent, const char *ns, const char *name,
 	const char **ret_path, struct err *err);
 
 /* The domains of the connection that are not runs of the agent's, as last seen: a DomainList as JSON, or

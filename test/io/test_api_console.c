@@ -15,58 +15,15 @@
 #include <unistd.h>
 
 #include "io/websocket.h"
-#include "test/lib/api_fixture.h"
+#include "test/lib/stream.h"
 
 #define NS "/apis/kubevirt.io/v1/namespaces/default"
 #define CONSOLE \
 	"/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances/a/console"
-#define KEY    "dGhlIHNhbXBsZSBub25jZQ==" /* RFC 6455 §1.3 */
-#define ACCEPT "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
-
-struct guest { /* QEMU's end of the serial port */
-	char *dir, *path;
-	int listener, fd;
-};
-
-static void guest_start(struct guest *g)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-
-	*g = (struct guest){ .fd = -1 };
-	g->dir = xstrdup("/tmp/test_console.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(g->dir));
-	g->path = xasprintf("%s/serial0", g->dir);
-	copy_str(address.sun_path, sizeof(address.sun_path), g->path);
-	g->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	ck_assert_int_eq(bind(g->listener, (struct sockaddr *)&address, sizeof(address)), 0);
-	ck_assert_int_eq(listen(g->listener, 1), 0);
-}
-
-static void guest_stop(struct guest *g)
-{
-	autofree char *log = xasprintf("%s/serial0.log", g->dir);
-
-	close(g->listener);
-	if (g->fd >= 0)
-		close(g->fd);
-	unlink(g->path);
-	unlink(log);
-	rmdir(g->dir);
-	free(g->path);
-	free(g->dir);
-}
-
-static void guest_accept(struct guest *g)
-{
-	if (g->fd >= 0)
-		close(g->fd);
-	g->fd = accept4(g->listener, NULL, NULL, SOCK_NONBLOCK);
-	ck_assert_int_ge(g->fd, 0);
-}
 
 static void start(struct api_fixture *f, struct guest *g)
 {
-	guest_start(g);
+	guest_start(g, "serial0");
 	api_fixture_start(f);
 	f->yes.console = g->path;
 	api_expect(f, "POST " NS "/virtualmachines", api_vm("a", "Always"), 201, NULL);
@@ -81,69 +38,15 @@ static void stop(struct api_fixture *f, struct guest *g)
 
 static void attach(struct client *c, struct api_fixture *f)
 {
-	client_open(c, &f->loop, f->path);
-	client_printf(c,
-		"GET " CONSOLE " HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n"
-		"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-		"Sec-WebSocket-Key: " KEY "\r\n"
-		"Sec-WebSocket-Protocol: other, plain.kubevirt.io\r\n\r\n");
-	ck_assert(client_sees(c, "\r\n\r\n"));
-	ck_assert_msg(strstr(c->in.data, " 101 "), "%s", c->in.data);
-	ck_assert_ptr_nonnull(strstr(c->in.data, "Sec-WebSocket-Accept: " ACCEPT "\r\n"));
-	ck_assert_ptr_nonnull(strstr(c->in.data, "Sec-WebSocket-Protocol: plain.kubevirt.io\r\n"));
-	client_drop(c, "\r\n\r\n");
-}
-
-/* A masked frame, as clients must send them. */
-static void send_frame(struct client *c, unsigned char opcode, const char *data, size_t len)
-{
-	unsigned char head[14] = { 0x80 | opcode, 0x80 | 126, (unsigned char)(len >> 8),
-		(unsigned char)len, 1, 2, 3, 4 };
-	char masked[65536];
-
-	ck_assert_uint_lt(len, sizeof(masked));
-	if (len < 126) {
-		head[1] = (unsigned char)(0x80 | len);
-		memcpy(head + 2, "\1\2\3\4", 4);
-	}
-	for (size_t i = 0; i < len; i++)
-		masked[i] = (char)(data[i] ^ (int)(1 + i % 4));
-	client_send(c, head, len < 126 ? 6 : 8);
-	client_send(c, masked, len);
-}
-
-struct reading {
-	struct guest *guest;
-	struct buf in;
-	size_t want;
-};
-
-static bool has_read(void *ctx)
-{
-	struct reading *r = ctx;
-	char piece[65536];
-	ssize_t n;
-
-	while ((n = read(r->guest->fd, piece, sizeof(piece))) > 0)
-		buf_add(&r->in, piece, (size_t)n);
-	return r->in.len >= r->want || n == 0;
-}
-
-static void expect_input(struct api_fixture *f, struct guest *g, const char *text)
-{
-	struct reading r = { .guest = g, .want = strlen(text) };
-
-	ck_assert(loop_until(&f->loop, has_read, &r));
-	ck_assert_str_eq(r.in.data ? r.in.data : "", text);
-	buf_done(&r.in);
+	stream_attach(c, f, CONSOLE);
 }
 
 START_TEST(the_answer_to_a_key)
 {
 	char accept[WEBSOCKET_ACCEPT_SIZE];
 
-	websocket_accept(KEY, accept);
-	ck_assert_str_eq(accept, ACCEPT);
+	websocket_accept(STREAM_KEY, accept);
+	ck_assert_str_eq(accept, STREAM_ACCEPT);
 	websocket_accept("x3JJHMbDL1EzLkh9GBhXDw==", accept); /* RFC 6455's other example */
 	ck_assert_str_eq(accept, "HSmrc0sMlYUkAGmm5OPpG2HaGWk=");
 }
@@ -160,18 +63,18 @@ START_TEST(bytes_go_both_ways)
 	guest_accept(&g);
 	ck_assert_int_eq(write(g.fd, "login: ", 7), 7);
 	ck_assert(client_sees(&c, "\x82\x07login: "));
-	send_frame(&c, 2, "root\r", 5);
-	expect_input(&f, &g, "root\r");
-	send_frame(&c, 1, "text", 4);
-	expect_input(&f, &g, "text");
-	send_frame(&c, 9, "are you there", 13);
+	stream_send(&c, 2, "root\r", 5);
+	guest_expect(&f, &g, "root\r");
+	stream_send(&c, 1, "text", 4);
+	guest_expect(&f, &g, "text");
+	stream_send(&c, 9, "are you there", 13);
 	ck_assert(client_sees(&c,
 		"\x8a\x0d"
 		"are you there"));
-	send_frame(&c, 8, "\x03\xe8", 2);
+	stream_send(&c, 8, "\x03\xe8", 2);
 	ck_assert(client_sees(&c, "\x88\x02\x03\xe8"));
 	ck_assert(client_ends(&c));
-	expect_input(&f, &g, "");
+	guest_expect(&f, &g, "");
 	client_close(&c);
 	stop(&f, &g);
 }
@@ -188,9 +91,9 @@ START_TEST(last_words_of_a_client)
 	attach(&c, &f);
 	guest_accept(&g);
 	f.frozen = true;
-	send_frame(&c, 2, "poweroff\r", 9);
+	stream_send(&c, 2, "poweroff\r", 9);
 	client_close(&c);
-	expect_input(&f, &g, "poweroff\r");
+	guest_expect(&f, &g, "poweroff\r");
 	stop(&f, &g);
 }
 END_TEST
@@ -272,7 +175,7 @@ START_TEST(a_slow_guest)
 	struct api_fixture f;
 	struct guest g;
 	struct client c;
-	struct reading r = { .guest = &g };
+	struct guest_reading r = { .guest = &g };
 	char flood[16384 + 8];
 	size_t sent = 0;
 
@@ -293,7 +196,7 @@ START_TEST(a_slow_guest)
 		uv_run(&f.loop, UV_RUN_NOWAIT);
 	}
 	r.want = sent / sizeof(flood) * 16384;
-	ck_assert(loop_until(&f.loop, has_read, &r));
+	ck_assert(loop_until(&f.loop, guest_has_read, &r));
 	ck_assert_uint_ge(r.in.len, r.want);
 	buf_done(&r.in);
 	client_close(&c);
@@ -335,7 +238,7 @@ START_TEST(a_pty)
 	ck_assert_int_ge(master, 0);
 	ck_assert_int_eq(grantpt(master), 0);
 	ck_assert_int_eq(unlockpt(master), 0);
-	guest_start(&g);
+	guest_start(&g, "serial0");
 	api_fixture_start(&f);
 	f.yes.console = ptsname(master);
 	api_expect(&f, "POST " NS "/virtualmachines", api_vm("a", "Always"), 201, NULL);
@@ -344,9 +247,9 @@ START_TEST(a_pty)
 	ck_assert_uint_eq(raw.c_lflag & (ECHO | ICANON), 0);
 	ck_assert_int_eq(write(master, "login: ", 7), 7);
 	ck_assert(client_sees(&c, "login: "));
-	send_frame(&c, 2, "root\r", 5);
+	stream_send(&c, 2, "root\r", 5);
 	g.fd = master;
-	expect_input(&f, &g, "root\r");
+	guest_expect(&f, &g, "root\r");
 	close(master);
 	g.fd = -1;
 	ck_assert(client_sees(&c, "the console has ended"));
@@ -368,7 +271,8 @@ START_TEST(who_gets_none)
 							      "/v1/namespaces/default"
 							      "/virtualmachineinstances/b/console",
 			.headers = "Connection: close, Upgrade\r\nUpgrade: websocket\r\n"
-				   "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " KEY "\r\n" };
+				   "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " STREAM_KEY
+				   "\r\n" };
 
 		if (i)
 			unlink(g.path);

@@ -51,7 +51,8 @@ static void define(struct yes_hypervisor *yes, const struct op *op)
 	*d = (struct domain_info){ .name = xstrdup(op->domain),
 		.state = op->paused ? DOMAIN_PAUSED : DOMAIN_RUNNING,
 		.active = true,
-		.console = xstrdup(yes->console) };
+		.console = xstrdup(yes->console),
+		.graphics = xstrdup(yes->graphics) };
 	copy_str(d->uuid, sizeof(d->uuid), op->uuid);
 	copy_str(d->owner, sizeof(d->owner), op->vmi_uid);
 }
@@ -60,6 +61,7 @@ static void undefine(struct yes_hypervisor *yes, struct domain_info *d)
 {
 	free(d->name);
 	free(d->console);
+	free(d->graphics);
 	*d = yes->domains[--yes->n];
 }
 

@@ -18,7 +18,8 @@ struct yes_hypervisor {
 	size_t n;
 	struct op ops[YES_OPS_MAX]; /* submitted, not answered */
 	size_t n_ops;
-	const char *console; /* of every domain */
+	const char *console;  /* of every domain */
+	const char *graphics; /* the same; NULL: none */
 };
 
 struct api_fixture {

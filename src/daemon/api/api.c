@@ -39,6 +39,7 @@ static const struct route {
 	{ "PUT",    VM "/{verb}",				lifecycle_verb, 0 },
 	{ "PUT",    VMI "/{vmiverb}",				lifecycle_vmi_verb, 0 },
 	{ "GET",    VMI "/console",				console_open, 0 },
+	{ "GET",    VMI "/vnc",					vnc_open, 0 },
 	{ "GET",    VM "/expand-spec",				expand_stored, 0 },
 	{ "PUT",    "/{subapi}/namespaces/{ns}/expand-vm-spec",	expand_sent, 0 },
 
@@ -209,7 +210,7 @@ void api_free(struct api *api)
 		return;
 	api->closing = true;
 	agent_on_commit(api->options.agent, NULL, NULL);
-	consoles_close(api);
+	bridges_close(api);
 	http_free(api->http);
 	pendings_drop(api);
 	uv_close((uv_handle_t *)&api->timer, free_api);

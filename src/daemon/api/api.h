@@ -31,7 +31,7 @@ struct api_options { /* copied; what it points at is borrowed for the API's life
  * listens there, ERR_IO, ERR_INTERNAL. */
 int api_new(const struct api_options *options, struct api **ret_api, struct err *err);
 
-/* Ends all requests, watches and consoles. Afterwards agent and store may go, in any order, and the loop
+/* Ends all requests, watches and streams. Afterwards agent and store may go, in any order, and the loop
  * must run once more for the close callbacks. Answers that the agent still owes are dropped when they
  * come; those that never come are freed too. NULL is fine. */
 void api_free(struct api *api);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the API share: the API itself, one request under way (call), and what stays with
- * a request that lives longer than its handler (session: a watch, a console).
+ * a request that lives longer than its handler (session: a watch, a bridge).
  */
 #ifndef VMAGENT_DAEMON_API_PRIVATE_H
 #define VMAGENT_DAEMON_API_PRIVATE_H
@@ -11,12 +11,12 @@
 
 struct api {
 	struct api_options options;
-	struct http *http;        /* owned */
-	struct pending *pending;  /* owned: answers that the agent owes */
-	struct watch *watches;    /* owned by their requests */
-	struct console *consoles; /* the same */
-	msec started;             /* wall time */
-	uv_timer_t timer;         /* watches' bookmarks and ends */
+	struct http *http;       /* owned */
+	struct pending *pending; /* owned: answers that the agent owes */
+	struct watch *watches;   /* owned by their requests */
+	struct bridge *bridges;  /* the same */
+	msec started;            /* wall time */
+	uv_timer_t timer;        /* watches' bookmarks and ends */
 	unsigned open_handles;
 	bool closing;
 };
@@ -58,6 +58,7 @@ void object_delete(const struct call *call);
 void lifecycle_verb(const struct call *call);
 void lifecycle_vmi_verb(const struct call *call);
 void console_open(const struct call *call);
+void vnc_open(const struct call *call);
 
 /* expand.c */
 void expand_stored(const struct call *call);
@@ -92,7 +93,7 @@ void request_submit(const struct call *call, enum input_kind kind, struct reques
 	unsigned status);
 void pendings_drop(struct api *api);
 
-/* consoles end first: they hold their connections. */
-void consoles_close(struct api *api);
+/* bridge.c. They end first: they hold their connections. */
+void bridges_close(struct api *api);
 
 #endif

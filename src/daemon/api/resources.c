@@ -78,6 +78,7 @@ const struct subresource api_subresources[] = {
 	{ SUBRESOURCES, "virtualmachineinstances", "reset", "", RESOURCE_UPDATE },
 	{ SUBRESOURCES, "virtualmachineinstances", "softreboot", "", RESOURCE_UPDATE },
 	{ SUBRESOURCES, "virtualmachineinstances", "unpause", "", RESOURCE_UPDATE },
+	{ SUBRESOURCES, "virtualmachineinstances", "vnc", "", RESOURCE_GET },
 	{ SUBRESOURCES, "virtualmachines", "expand-spec", "VirtualMachine", RESOURCE_GET },
 	{ SUBRESOURCES, "virtualmachines", "restart", "", RESOURCE_UPDATE },
 	{ SUBRESOURCES, "virtualmachines", "start", "", RESOURCE_UPDATE },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening, reading and writing the guest's end of a serial console, and reading its log.
+ * Opening, reading and writing the guest's end of a stream.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "core/domxml.h"
-#include "daemon/api/console_port.h"
+#include "daemon/api/port.h"
 
 static int connect_socket(const char *path)
 {
@@ -47,7 +46,7 @@ static int open_pty(const char *path)
 	return fd;
 }
 
-int port_open(const char *path, struct err *err)
+int port_open(const char *path, const char *what, struct err *err)
 {
 	struct stat st;
 	int fd = -1;
@@ -61,8 +60,8 @@ int port_open(const char *path, struct err *err)
 			errno = ENOTSUP;
 	}
 	if (fd < 0)
-		return err_set(err, ERR_UNAVAILABLE, "cannot open the serial console '%s': %s",
-			path, strerror(errno));
+		return err_set(err, ERR_UNAVAILABLE, "cannot open the %s '%s': %s", what, path,
+			strerror(errno));
 	return fd;
 }
 
@@ -91,41 +90,4 @@ ssize_t port_write(int port, const void *data, size_t len)
 	if (n < 0 && errno == ENOTSOCK)
 		n = write(port, data, len);
 	return moved(n);
-}
-
-/* ---- history ----------------------------------------------------------------------------- */
-
-static char *log_path(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash || starts_with(path, "/dev/"))
-		return NULL;
-	return xasprintf("%.*s/%s", (int)(slash - path), path, DOMAIN_CONSOLE_LOG_FILE);
-}
-
-/* The beginning of a text that was cut within a line is left out. */
-static void add_lines(struct buf *out, const char *text, size_t len, bool cut)
-{
-	const char *newline = cut ? memchr(text, '\n', len) : NULL;
-	size_t skip = newline ? (size_t)(newline + 1 - text) : 0;
-
-	buf_add(out, text + skip, len - skip);
-}
-
-void port_history(const char *path, struct buf *out)
-{
-	autofree char *file = log_path(path);
-	int fd = file ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW) : -1;
-	char text[CONSOLE_REPLAY];
-	struct stat st;
-	ssize_t n = 0;
-
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		n = pread(fd, text, sizeof(text), MAX(0, st.st_size - CONSOLE_REPLAY));
-	if (n > 0)
-		add_lines(out, text, (size_t)n, st.st_size > CONSOLE_REPLAY);
-	close(fd);
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of a run can be reached from outside, and where: questions to the model, which change nothing.
+ */
+#include "daemon/agent_private.h"
+
+static const struct vmi *find_vmi(const struct agent *agent, const char *ns, const char *name,
+	struct err *err)
+{
+	const struct machine *m = machines_find(&agent->machines, ns, name);
+
+	if (m && m->vmi)
+		return m->vmi;
+	err_set(err, ERR_NOT_FOUND, "virtualmachineinstances.kubevirt.io \"%s\" not found", name);
+	return NULL;
+}
+
+static int check_running(const struct vmi *vmi, struct err *err)
+{
+	if (vmi->phase == PHASE_RUNNING)
+		return 0;
+	return err_set(err, ERR_BAD_REQUEST, "VMI is not running: the phase of '%s' is %s",
+		vmi->meta.name, phase_name(vmi->phase));
+}
+
+int reach_console(const struct agent *agent, const char *ns, const char *name,
+	const char **ret_path, struct err *err)
+{
+	const struct vmi *vmi = find_vmi(agent, ns, name, err);
+
+	if (!vmi)
+		return -(int)err->code;
+	if (!vmi->typed.serial_console)
+		return err_set(err, ERR_BAD_REQUEST,
+			"No serial consoles are present: autoattachSerialConsole of '%s' is false",
+			name);
+	if (vmi->phase == PHASE_FAILED)
+		return err_set(err, ERR_CONFLICT, "VMI is in failed status: '%s'", name);
+	if (check_running(vmi, err))
+		return -(int)err->code;
+	if (!vmi->console)
+		return err_set(err, ERR_BAD_REQUEST,
+			"No serial consoles are present: '%s' was started without one", name);
+	*ret_path = vmi->console;
+	return 0;
+}
+
+int reach_display(const struct agent *agent, const char *ns, const char *name,
+	const char **ret_path, struct err *err)
+{
+	const struct vmi *vmi = find_vmi(agent, ns, name, err);
+
+	if (!vmi)
+		return -(int)err->code;
+	if (!vmi->typed.graphics)
+		return err_set(err, ERR_BAD_REQUEST,
+			"No graphics devices are present: autoattachGraphicsDevice of '%s' is false",
+			name);
+	if (check_running(vmi, err))
+		return -(int)err->code;
+	if (!vmi->graphics)
+		return err_set(err, ERR_BAD_REQUEST,
+			"No graphics devices are present: '%s' was started without a VNC server on a "
+			"unix socket; it has one from its next start on",
+			name);
+	*ret_path = vmi->graphics;
+	return 0;
+}
