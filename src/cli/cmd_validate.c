@@ -18,14 +18,12 @@ bool offline_check(const char *source, const struct node *root)
 	struct findings findings = { 0 };
 	struct manifest manifest = { 0 };
 	int ret = manifest_check(root, &policy, &manifest, &findings);
+	const struct findings *said = ret ? &findings : manifest.warnings;
+	autofree char *text = said ? findings_text(said, source) : NULL;
 
-	if (ret) {
-		autofree char *text = findings_text(&findings, source);
-
+	if (text)
 		fputs(text, stderr);
-	} else {
-		manifest_done(&manifest);
-	}
+	manifest_done(&manifest);
 	findings_done(&findings);
 	return !ret;
 }
@@ -69,7 +67,7 @@ const struct command command_validate = {
 	.summary = "check manifest files, without an agent",
 	.details =
 		"What is wrong goes to standard error as FILE:LINE:COLUMN: FIELD: MESSAGE, and the exit code\n"
-		"is 1. Nothing is sent anywhere.",
+		"is 1. A field that is accepted without effect is named there too. Nothing is sent anywhere.",
 	.options = TAKES(FILE) | TAKES(RECURSIVE),
 	.run = run,
 };

@@ -9,6 +9,7 @@
 struct check {
 	const struct policy *policy; /* borrowed */
 	struct findings *findings;   /* borrowed */
+	struct findings *warnings;   /* borrowed */
 	struct buf path;             /* owned; of the map at hand: "spec.template.spec" */
 };
 
@@ -24,6 +25,9 @@ void check_add(struct check *c, const struct node *at, const char *field, const 
 /* A finding about the key of `at`: the field itself is wrong, or something is missing in it. */
 void check_add_key(struct check *c, const struct node *at, const char *field, const char *fmt, ...)
 	PRINTF(4, 5);
+
+/* What is said of a key that has no effect. */
+void check_warn_key(struct check *c, const struct node *at, const char *fmt, ...) PRINTF(3, 4);
 
 /* Every field of the map against the table, below the path at hand. */
 void schema_check(struct check *c, const struct node *map, enum schema_scope scope);

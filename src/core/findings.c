@@ -71,6 +71,15 @@ char *findings_text(const struct findings *f, const char *source)
 	return out.data;
 }
 
+char *findings_words(const struct findings *f)
+{
+	struct buf out = { 0 };
+
+	for (size_t i = 0; f && i < f->n; i++)
+		buf_printf(&out, "%s%s: %s", i ? "; " : "", f->list[i].field, f->list[i].message);
+	return out.data;
+}
+
 /* ---- the check's place -------------------------------------------------------------------- */
 
 size_t check_enter(struct check *c, const char *key)
@@ -125,5 +134,15 @@ void check_add_key(struct check *c, const struct node *at, const char *field, co
 
 	va_start(ap, fmt);
 	check_vadd(c, at->key_line ? &key : at, field, fmt, ap);
+	va_end(ap);
+}
+
+void check_warn_key(struct check *c, const struct node *at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(c->warnings, at->key_line, at->key_column, xstrdup(c->path.data ? c->path.data : ""),
+		xvasprintf(fmt, ap));
 	va_end(ap);
 }

@@ -27,6 +27,8 @@ void findings_add(struct findings *f, const struct node *at, const char *field, 
 void findings_done(struct findings *f);
 /* "<source>:<line>:<column>: <field>: <message>" a line each; owned by the caller. */
 char *findings_text(const struct findings *f, const char *source);
+/* The same on one line and without places: "<field>: <message>; …". NULL for NULL or none. */
+char *findings_words(const struct findings *f);
 
 struct policy {                             /* what the node allows; borrowed strings */
 	const char *const *host_disk_roots; /* NULL-terminated; hostDisk only below these */
@@ -37,9 +39,10 @@ struct policy {                             /* what the node allows; borrowed st
 
 /* One object of a manifest, checked and defaulted. */
 struct manifest {
-	enum object_kind kind; /* KIND_VM or KIND_VMI */
-	char *ns, *name;       /* owned */
-	struct node *root;     /* owned; as given */
+	enum object_kind kind;     /* KIND_VM or KIND_VMI */
+	char *ns, *name;           /* owned */
+	struct node *root;         /* owned; as given */
+	struct findings *warnings; /* owned or NULL: what is accepted without effect */
 };
 void manifest_done(struct manifest *m);
 
@@ -47,7 +50,8 @@ void manifest_done(struct manifest *m);
  * Checks one document: kind and apiVersion (kubevirt.io/v1, v1alpha3), metadata, every field against
  * the schema table (fields that this version does not implement are refused by name), the rules of
  * semantics §9 that concern them. Server-set metadata (uid, resourceVersion, generation,
- * creationTimestamp, managedFields, selfLink) and status are accepted and dropped. Returns 0, or
+ * creationTimestamp, managedFields, selfLink) and status are accepted and dropped; what has no effect
+ * on one host is accepted and named in ret->warnings. Returns 0, or
  * -ERR_INVALID with at least one finding; *ret is filled only on success. Keeps a copy of doc.
  */
 int manifest_check(const struct node *doc, const struct policy *policy, struct manifest *ret,

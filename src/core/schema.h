@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of all fields that a manifest may have: where, of which type, by which rule, and how
- * treated. manifest_check() goes by it, and documents are made of it. Pure.
+ * The fields that a manifest may have: where, of which type, by which rule, and how treated. Their
+ * tables are schema_*.c; manifest_check() goes by them, and documents are made of them. Pure.
  */
 #ifndef VMAGENT_CORE_SCHEMA_H
 #define VMAGENT_CORE_SCHEMA_H
@@ -47,7 +47,7 @@ enum schema_type {
 
 enum schema_treat {
 	TREAT_USED,
-	TREAT_IGNORED, /* accepted and kept, without effect in this version */
+	TREAT_IGNORED, /* accepted and kept, without effect; note says why */
 	TREAT_DROPPED, /* accepted and removed: the server sets it */
 	TREAT_REFUSED  /* known, refused; note says what to do */
 };
@@ -96,8 +96,20 @@ struct schema_field {
 	const char *note;
 };
 
-extern const struct schema_field schema_fields[];
-extern const size_t schema_n_fields;
+struct schema_kind {
+	const char *kind;
+	enum schema_scope scope; /* of the whole object */
+	const char *refused;     /* NULL, or what to do without it */
+};
+
+/* A kind of objects, by its name; NULL: nobody knows it. */
+const struct schema_kind *schema_kind(const char *kind);
+
+/* The accepted kind that a text is most like; NULL if none. */
+const char *schema_like_kind(const char *text);
+
+/* The field after this one, the first after NULL, NULL after the last. */
+const struct schema_field *schema_next(const struct schema_field *field);
 
 /* The field `key` of the map described by path in scope ("" for the scope's own map); falls back to
  * the map's {} field. NULL if there is none. */

@@ -3,7 +3,7 @@
  * A tree against the schema's table: unknown and refused fields, types, single values, what is
  * required. Everything is found at once.
  *
- * Owns nothing. It must not know a single field by name: those are in schema.c.
+ * Owns nothing. It must not know a single field by name: those are in the tables, schema_*.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -190,28 +190,38 @@ static void refuse_unknown(struct check *c, const struct node *value, enum schem
 			SHOWN_MAX, value->key);
 }
 
-static void check_entry(struct check *c, const struct node *value, enum schema_scope scope,
-	const char *path)
+/* Whether the field as such is accepted, whatever its value. */
+static bool check_field(struct check *c, const struct node *value, const struct schema_field *field)
 {
-	const struct schema_field *field = schema_find(scope, path, value->key);
-
-	if (!field)
-		refuse_unknown(c, value, scope, path);
-	else if (field->treat == TREAT_REFUSED)
+	if (field->treat == TREAT_REFUSED)
 		check_add_key(c, value, "", "field '%s' is not supported by this version; %s",
 			value->key, field->note);
 	else if (!schema_rule_holds(field->key_rule, value->key))
 		check_add_key(c, value, "", "expected %s as key, not '%.*s'",
 			schema_rule_words(field->key_rule), SHOWN_MAX, value->key);
 	else
+		return true;
+	return false;
+}
+
+static void check_entry(struct check *c, const struct node *value, enum schema_scope scope,
+	const char *path)
+{
+	const struct schema_field *field = schema_find(scope, path, value->key);
+
+	if (!field) {
+		refuse_unknown(c, value, scope, path);
+	} else if (check_field(c, value, field)) {
+		if (field->treat == TREAT_IGNORED)
+			check_warn_key(c, value, "no effect: %s", field->note);
 		check_value(c, value, field);
+	}
 }
 
 static void check_required(struct check *c, const struct node *map, enum schema_scope scope,
 	const char *path)
 {
-	for (size_t i = 0; i < schema_n_fields; i++) {
-		const struct schema_field *f = &schema_fields[i];
+	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
 		const char *dot, *name;
 
 		if (!f->required || !schema_is_child(f, scope, path))
@@ -268,7 +278,7 @@ void schema_prune(struct node *map, enum schema_scope scope, const char *path)
 			node_free(child);
 			continue;
 		}
-		if (field)
+		if (field && field->treat != TREAT_REFUSED)
 			prune_value(child, field);
 		map->children[kept++] = child;
 	}

@@ -4,7 +4,7 @@
  *
  * Owns nothing. It must not know what is done with the answer.
  */
-#include "core/schema.h"
+#include "core/schema_rows.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -38,18 +38,18 @@ const struct schema_field *schema_find(enum schema_scope scope, const char *path
 	size_t len = strlen(path);
 	bool simple = !strpbrk(key, ".[{"); /* a key "a.b" is not the field a.b */
 
-	for (size_t i = 0; i < schema_n_fields; i++) {
+	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
 		const char *name;
 
-		if (schema_fields[i].scope != scope)
+		if (f->scope != scope)
 			continue;
-		name = within(&schema_fields[i], path, len);
+		name = within(f, path, len);
 		if (!name)
 			continue;
 		if (strcmp(name, "{}") == 0)
-			any = &schema_fields[i];
+			any = f;
 		else if (simple && strcmp(name, key) == 0)
-			return &schema_fields[i];
+			return f;
 	}
 	return any;
 }
@@ -58,7 +58,7 @@ const struct schema_field *schema_element(const struct schema_field *list)
 {
 	size_t len = strlen(list->path);
 
-	for (const struct schema_field *f = list; f < schema_fields + schema_n_fields; f++) {
+	for (const struct schema_field *f = list; f; f = schema_next(f)) {
 		if (f->scope == list->scope && strncmp(f->path, list->path, len) == 0 &&
 			strcmp(f->path + len, "[]") == 0)
 			return f;
@@ -107,17 +107,34 @@ const char *schema_like_key(enum schema_scope scope, const char *path, const cha
 	const char *best = NULL;
 	int least = INT32_MAX;
 
-	for (size_t i = 0; i < schema_n_fields; i++) {
+	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
 		const char *name;
 		int d;
 
-		if (!schema_is_child(&schema_fields[i], scope, path))
+		if (!schema_is_child(f, scope, path))
 			continue;
-		name = within(&schema_fields[i], path, strlen(path));
+		name = within(f, path, strlen(path));
 		d = unlike(key, strlen(key), name, strlen(name));
 		if (d < least) {
 			least = d;
 			best = name;
+		}
+	}
+	return best;
+}
+
+const char *schema_like_kind(const char *text)
+{
+	const char *best = NULL;
+	int least = INT32_MAX;
+
+	for (const struct schema_kind *k = schema_kinds; k->kind; k++) {
+		int d = k->refused ? INT32_MAX
+				   : unlike(text, strlen(text), k->kind, strlen(k->kind));
+
+		if (d < least) {
+			least = d;
+			best = k->kind;
 		}
 	}
 	return best;

@@ -36,7 +36,7 @@ static void add_description(struct node *schema, const struct schema_field *fiel
 	if (field->rule)
 		add_sentence(&text, "", schema_rule_words(field->rule));
 	if (field->treat == TREAT_IGNORED)
-		add_sentence(&text, "", "accepted, without effect in this version");
+		add_sentence(&text, "", "accepted, without effect");
 	add_sentence(&text, "default: ", field->fallback);
 	if (text.len)
 		set_text(schema, "description", text.data);
@@ -139,9 +139,8 @@ static struct node *object_schema(enum schema_scope scope, const char *path)
 	struct node *required = node_new(NODE_LIST, NULL);
 	const struct schema_field *any = schema_find(scope, path, "");
 
-	for (size_t i = 0; i < schema_n_fields; i++) {
-		const struct schema_field *field = &schema_fields[i];
-
+	for (const struct schema_field *field = schema_next(NULL); field;
+		field = schema_next(field)) {
 		if (!schema_is_child(field, scope, path) || field->treat == TREAT_REFUSED)
 			continue;
 		node_set(properties, last_name(field->path), field_schema(field));

@@ -14,7 +14,6 @@
 #define SHOWN_MAX 64
 
 #define API_VERSIONS "kubevirt.io/v1 or kubevirt.io/v1alpha3"
-#define KINDS        "VirtualMachine|VirtualMachineInstance"
 
 /* Labels that KubeVirt keeps for itself on a VMI. */
 static const char *const reserved_labels[] = {
@@ -31,6 +30,9 @@ void manifest_done(struct manifest *m)
 	free(m->ns);
 	free(m->name);
 	node_free(m->root);
+	if (m->warnings)
+		findings_done(m->warnings);
+	free(m->warnings);
 	*m = (struct manifest){ 0 };
 }
 
@@ -38,9 +40,13 @@ void manifest_done(struct manifest *m)
 
 static void refuse_kind(struct check *c, const struct node *kind)
 {
-	autofree char *like = schema_like_value(KINDS, kind->text);
+	const struct schema_kind *known = schema_kind(kind->text);
+	const char *like = known ? NULL : schema_like_kind(kind->text);
 
-	if (like)
+	if (known)
+		check_add(c, kind, "kind", "kind '%s' is not supported by this version; %s",
+			kind->text, known->refused);
+	else if (like)
 		check_add(c, kind, "kind", "kind '%.*s' is not known, did you mean '%s'?",
 			SHOWN_MAX, kind->text, like);
 	else
@@ -51,6 +57,7 @@ static void refuse_kind(struct check *c, const struct node *kind)
 static bool check_kind(struct check *c, const struct node *doc, enum object_kind *ret_kind)
 {
 	const struct node *kind = node_get(doc, "kind");
+	const struct schema_kind *known;
 
 	if (doc->kind != NODE_MAP) {
 		check_add(c, doc, "", "expected a map with apiVersion, kind, metadata and spec");
@@ -62,7 +69,8 @@ static bool check_kind(struct check *c, const struct node *doc, enum object_kind
 			"VirtualMachineInstance");
 		return false;
 	}
-	if (!schema_value_is_in(KINDS, kind->text)) {
+	known = schema_kind(kind->text);
+	if (!known || known->refused) {
 		refuse_kind(c, kind);
 		return false;
 	}
@@ -228,8 +236,8 @@ static void sort_findings(struct findings *f, size_t from)
 int manifest_check(const struct node *doc, const struct policy *policy, struct manifest *ret,
 	struct findings *findings)
 {
-	struct check c = { .policy = policy, .findings = findings };
-	struct manifest m = { .kind = KIND_VM };
+	struct manifest m = { .kind = KIND_VM, .warnings = xcalloc(1, sizeof(*m.warnings)) };
+	struct check c = { .policy = policy, .findings = findings, .warnings = m.warnings };
 	size_t before = findings->n;
 	bool good;
 
@@ -240,10 +248,13 @@ int manifest_check(const struct node *doc, const struct policy *policy, struct m
 	buf_done(&c.path);
 	good = m.root && findings->n == before && !findings->more;
 	sort_findings(findings, before);
+	sort_findings(m.warnings, 0);
 	if (!good) {
 		manifest_done(&m);
 		return -ERR_INVALID;
 	}
+	if (!m.warnings->n)
+		free(take(&m.warnings));
 	m.name = xstrdup(node_text(m.root, "metadata.name"));
 	m.ns = xstrdup(node_text(m.root, "metadata.namespace"));
 	if (!m.ns)

@@ -163,8 +163,10 @@ static void note_applied(struct file *f, const struct manifest *manifest)
 {
 	struct machine *m = machines_find(&f->agent->machines, manifest->ns, manifest->name);
 	struct happening what = { .actor = file_actor(f->name) };
+	autofree char *warnings = findings_words(manifest->warnings);
 
-	happen(&what, manifest->kind, "ManifestApplied", "manifest applied");
+	happen(&what, manifest->kind, "ManifestApplied", "manifest applied%s%.400s",
+		warnings ? "; " : "", warnings ? warnings : "");
 	agent_note(f->agent, machine_meta(m, manifest->kind), &what);
 	if (manifest->kind == KIND_VM)
 		replace_str(&m->vm->manifest_file, f->name);

@@ -158,6 +158,7 @@ void request_note(struct agent *agent, const struct request *request, const char
 void input_create(struct agent *agent, const struct input *input, struct now now)
 {
 	const struct request *request = &input->request;
+	autofree char *warnings = findings_words(request->manifest->warnings);
 	struct err err = { 0 };
 
 	if (request_is_unsaved(agent, request))
@@ -166,7 +167,7 @@ void input_create(struct agent *agent, const struct input *input, struct now now
 		agent_check_create(agent, request->manifest, &err);
 	else
 		agent_create_object(agent, request->manifest, now, &err);
-	agent_answer(agent, request, &err, NULL);
+	agent_answer(agent, request, &err, err.code == ERR_OK ? warnings : NULL);
 	if (request->dry_run && err.code == ERR_OK)
 		agent->replies[agent->n_replies - 1].object = node_json(request->manifest->root);
 }

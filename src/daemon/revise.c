@@ -12,15 +12,17 @@ struct revision {
 	struct machine *m;
 	char *preview;             /* owned: what a dry run answers */
 	struct findings *findings; /* owned or NULL: what is wrong with the patched object */
+	char *warnings;            /* owned or NULL: what of the new object has no effect */
 };
 
-static int revise(struct revision *r, const struct node *root, struct err *err)
+static int revise(struct revision *r, const struct manifest *manifest, struct err *err)
 {
 	enum object_kind kind = r->request->kind;
 
+	r->warnings = findings_words(manifest->warnings);
 	if (!r->request->dry_run)
-		return agent_replace_object(r->agent, r->m, kind, root, err);
-	r->preview = agent_preview_object(r->agent, r->m, kind, root, err);
+		return agent_replace_object(r->agent, r->m, kind, manifest->root, err);
+	r->preview = agent_preview_object(r->agent, r->m, kind, manifest->root, err);
 	return r->preview ? 0 : -(int)err->code;
 }
 
@@ -28,7 +30,7 @@ static int replace(struct revision *r, struct err *err)
 {
 	int ret = request_check(r->request, r->m, err);
 
-	return ret < 0 ? ret : revise(r, r->request->manifest->root, err);
+	return ret < 0 ? ret : revise(r, r->request->manifest, err);
 }
 
 /* ---- patch ------------------------------------------------------------------------------------- */
@@ -105,7 +107,7 @@ static int patch(struct revision *r, struct err *err)
 	int ret = apply(r, &manifest, err);
 
 	if (ret == 0)
-		ret = revise(r, manifest.root, err);
+		ret = revise(r, &manifest, err);
 	manifest_done(&manifest);
 	return ret;
 }
@@ -123,7 +125,8 @@ static void input_revision(struct agent *agent, const struct request *request,
 	if (request_find(agent, request, &r.m, &err) == 0)
 		change(&r, &err);
 	request_note(agent, request, NULL, "change", &err);
-	agent_answer(agent, request, &err, NULL);
+	agent_answer(agent, request, &err, err.code == ERR_OK ? r.warnings : NULL);
+	free(r.warnings);
 	agent->replies[agent->n_replies - 1].object = r.preview;
 	agent->replies[agent->n_replies - 1].findings = r.findings;
 }

@@ -303,6 +303,30 @@ START_TEST(a_delete_says_what_the_file_will_do)
 }
 END_TEST
 
+/* At creation, and at a change that leaves it as it is. */
+START_TEST(warns_of_what_has_no_effect)
+{
+	static const char body[] =
+		"{\"apiVersion\":\"kubevirt.io/v1\",\"kind\":\"VirtualMachine\","
+		"\"metadata\":{\"name\":\"a\"},\"spec\":{\"runStrategy\":\"Halted\",\"template\":"
+		"{\"spec\":{\"schedulerName\":\"x\",\"domain\":{\"memory\":{\"guest\":\"1Gi\"}}}}}}";
+	static const char expected[] =
+		"Warning: 299 vmagent \"spec.template.spec.schedulerName: no effect: there is no "
+		"scheduler on one host\"\r\n";
+	struct client_request create = { .line = "POST " VMS, .headers = "", .body = body };
+	struct client_request replace = { .line = "PUT " VMS "/a", .headers = "", .body = body };
+	autofree char *head = NULL, *again = NULL;
+	struct api_fixture f;
+
+	api_fixture_start(&f);
+	ck_assert_int_eq(client_request(&f.loop, f.path, &create, &head, NULL), 201);
+	ck_assert_msg(strstr(head, expected), "%s", head);
+	ck_assert_int_eq(client_request(&f.loop, f.path, &replace, &again, NULL), 200);
+	ck_assert_msg(strstr(again, expected), "%s", again);
+	api_fixture_stop(&f);
+}
+END_TEST
+
 START_TEST(verbs)
 {
 	struct api_fixture f;
@@ -494,6 +518,7 @@ Suite *test_api_suite(void)
 	tcase_add_test(tc, deletes);
 	tcase_add_loop_test(tc, deletes_with_or_without_its_run, 0, ARRAY_SIZE(propagations));
 	tcase_add_test(tc, a_delete_says_what_the_file_will_do);
+	tcase_add_test(tc, warns_of_what_has_no_effect);
 	tcase_add_test(tc, verbs);
 	tcase_add_test(tc, verbs_of_a_run);
 	tcase_add_test(tc, events);
