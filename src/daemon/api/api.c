@@ -54,6 +54,7 @@ static const struct route {
 	{ "GET",    "/{api}/{namespaced}",			object_list, RESOURCE_LIST },
 	{ "GET",    "/{api}/{cluster}",				object_list, RESOURCE_LIST },
 	{ "POST",   "/{api}/{cluster}",				object_create, RESOURCE_CREATE },
+	{ "DELETE", "/{api}/{cluster}",				object_delete_all, RESOURCE_DELETE_ALL },
 	{ "GET",    "/{api}/{cluster}/{name}",			object_get, RESOURCE_GET },
 	{ "PUT",    "/{api}/{cluster}/{name}",			object_replace, RESOURCE_UPDATE },
 	{ "PATCH",  "/{api}/{cluster}/{name}",			object_patch, RESOURCE_PATCH },
@@ -61,6 +62,7 @@ static const struct route {
 
 	{ "GET",    "/{api}/namespaces/{ns}/{namespaced}",	object_list, RESOURCE_LIST },
 	{ "POST",   "/{api}/namespaces/{ns}/{namespaced}",	object_create, RESOURCE_CREATE },
+	{ "DELETE", "/{api}/namespaces/{ns}/{namespaced}",	object_delete_all, RESOURCE_DELETE_ALL },
 	{ "GET",    "/{api}/namespaces/{ns}/{namespaced}/{name}", object_get, RESOURCE_GET },
 	{ "PUT",    "/{api}/namespaces/{ns}/{namespaced}/{name}", object_replace, RESOURCE_UPDATE },
 	{ "PATCH",  "/{api}/namespaces/{ns}/{namespaced}/{name}", object_patch, RESOURCE_PATCH },

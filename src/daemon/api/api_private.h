@@ -55,6 +55,7 @@ void object_create(const struct call *call);
 void object_replace(const struct call *call);
 void object_patch(const struct call *call);
 void object_delete(const struct call *call);
+void object_delete_all(const struct call *call); /* collection.c */
 void lifecycle_verb(const struct call *call);
 void lifecycle_vmi_verb(const struct call *call);
 void console_open(const struct call *call);
@@ -91,6 +92,9 @@ struct request request_of(const struct call *call);
 /* Hands it to the agent, whose answer goes to the client: with this status, and the object, on success. */
 void request_submit(const struct call *call, enum input_kind kind, struct request *request,
 	unsigned status);
+/* The same for one of several that make one answer: then gets the agent's, or NULL when the API is gone by then. */
+void request_submit_part(const struct call *call, enum input_kind kind, struct request *request,
+	const struct reply *then);
 void pendings_drop(struct api *api);
 
 /* bridge.c. They end first: they hold their connections. */

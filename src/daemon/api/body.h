@@ -23,4 +23,9 @@ int option_int(const struct node *options, const char *key, bool *ret_has, int64
 	struct err *err);
 int option_dry_run(const struct node *options, bool *ret, struct err *err); /* dryRun: [All] */
 
+/* DeleteOptions stand in the body or, some of them, in the query; *request borrows from options, which may be
+ * NULL. ERR_BAD_REQUEST. */
+int delete_options_read(const struct call *call, const struct node *options,
+	struct request *request, struct err *err);
+
 #endif

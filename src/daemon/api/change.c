@@ -196,8 +196,7 @@ static int read_propagation(const struct call *call, const struct node *options,
 		policy ? policy : "");
 }
 
-/* DeleteOptions stand in the body or, some of them, in the query. */
-static int read_delete_options(const struct call *call, const struct node *options,
+int delete_options_read(const struct call *call, const struct node *options,
 	struct request *request, struct err *err)
 {
 	bool has = false;
@@ -228,7 +227,7 @@ void object_delete(const struct call *call)
 	struct node *options = NULL;
 	struct err err;
 
-	if (body_parse(call, &options, &err) || read_delete_options(call, options, &request, &err))
+	if (body_parse(call, &options, &err) || delete_options_read(call, options, &request, &err))
 		reply_error(call, &err);
 	else
 		request_submit(call, INPUT_DELETE, &request, 200);

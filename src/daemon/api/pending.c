@@ -6,11 +6,12 @@
 #include "daemon/api/reply.h"
 
 struct pending {
-	struct api *api; /* borrowed; NULL after the API went */
-	uint64_t id;     /* of the HTTP request */
-	unsigned status; /* on success */
-	bool empty;      /* … without a body, as KubeVirt's verbs answer */
-	bool as_is;      /* … in the version that it has: the path names none */
+	struct api *api;   /* borrowed; NULL after the API went */
+	uint64_t id;       /* of the HTTP request */
+	unsigned status;   /* on success */
+	bool empty;        /* … without a body, as KubeVirt's verbs answer */
+	bool as_is;        /* … in the version that it has: the path names none */
+	struct reply then; /* gets the answer in the client's place, unless empty */
 	struct route_path path;
 	struct pending *next;
 	struct pending **self;
@@ -53,10 +54,12 @@ static void on_answer(void *ctx, const struct answer *answer)
 {
 	struct pending *p = ctx;
 
-	if (p->api) {
+	if (p->api)
 		unlink_pending(p);
+	if (p->then.answer)
+		p->then.answer(p->then.ctx, p->api ? answer : NULL);
+	else if (p->api)
 		send_answer(p, answer);
-	}
 	free(p);
 }
 
@@ -106,6 +109,18 @@ void request_submit(const struct call *call, enum input_kind kind, struct reques
 	request->reply = pending_new(call, status);
 	api->pending->empty = kind == INPUT_VERB || kind == INPUT_VMI_VERB;
 	api->pending->as_is = kind == INPUT_ADOPT;
+	input.request = *request;
+	agent_input(api->options.agent, &input, api->options.clock());
+}
+
+void request_submit_part(const struct call *call, enum input_kind kind, struct request *request,
+	const struct reply *then)
+{
+	struct api *api = call->api;
+	struct input input = { .kind = kind };
+
+	request->reply = pending_new(call, 0);
+	api->pending->then = *then;
 	input.request = *request;
 	agent_input(api->options.agent, &input, api->options.clock());
 }

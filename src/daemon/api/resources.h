@@ -17,9 +17,10 @@ struct api_group {
 };
 
 /* In the order in which discovery lists them: X(constant, text) */
-#define RESOURCE_VERBS(X)   \
-	X(CREATE, "create") \
-	X(DELETE, "delete") \
+#define RESOURCE_VERBS(X)                 \
+	X(CREATE, "create")               \
+	X(DELETE, "delete")               \
+	X(DELETE_ALL, "deletecollection") \
 	X(GET, "get") X(LIST, "list") X(PATCH, "patch") X(UPDATE, "update") X(WATCH, "watch")
 
 enum resource_verb_number {
@@ -34,8 +35,9 @@ enum resource_verb { /* a set of them is an unsigned */
 #undef X
 };
 
-#define RESOURCE_READ  (RESOURCE_GET | RESOURCE_LIST | RESOURCE_WATCH)
-#define RESOURCE_WRITE (RESOURCE_CREATE | RESOURCE_DELETE | RESOURCE_PATCH | RESOURCE_UPDATE)
+#define RESOURCE_READ (RESOURCE_GET | RESOURCE_LIST | RESOURCE_WATCH)
+#define RESOURCE_WRITE \
+	(RESOURCE_CREATE | RESOURCE_DELETE | RESOURCE_DELETE_ALL | RESOURCE_PATCH | RESOURCE_UPDATE)
 
 struct resource {
 	const char *group;
