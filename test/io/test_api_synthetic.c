@@ -112,6 +112,12 @@ START_TEST(test_kubevirt_is_deployed)
 	api_expect(&f, "GET /apis/kubevirt.io/v1/kubevirts", NULL, 200, "\"phase\":\"Deployed\"");
 	api_expect(&f, "GET /apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt", NULL, 200,
 		"\"kind\":\"KubeVirt\"");
+	api_expect(&f, "GET /apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts", NULL, 200,
+		"\"phase\":\"Deployed\"");
+	api_expect(&f, "GET /apis/kubevirt.io/v1/namespaces/lab/kubevirts", NULL, 200,
+		"\"items\":[]");
+	api_expect(&f, "GET /apis/kubevirt.io/v1/namespaces/lab/kubevirts/kubevirt", NULL, 404,
+		NULL);
 	api_expect(&f, "POST /apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts", "{}", 405, NULL);
 	api_expect(&f, "GET /apis/kubevirt.io/v1", NULL, 200, "\"name\":\"kubevirts\"");
 	api_expect(&f, "GET /api/v1", NULL, 200,

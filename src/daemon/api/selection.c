@@ -101,6 +101,16 @@ static int on_row(void *ctx, const struct object_row *row)
 	return selection_has(f->selection, row) ? f->cb(f->ctx, row) : 0;
 }
 
+/* Whether a made object lies in ns; NULL: in any. */
+static bool lies_in(const char *object, const char *ns)
+{
+	struct jsonspan value;
+
+	return !ns ||
+		(jsonspan_path(jsonspan_of(object), "metadata.namespace", &value) &&
+			jsonspan_is(value, ns));
+}
+
 int selection_each(struct api *api, const struct selection *s, object_cb *cb, void *ctx,
 	struct err *err)
 {
@@ -110,7 +120,7 @@ int selection_each(struct api *api, const struct selection *s, object_cb *cb, vo
 	autofree char *only = synthetic_only(api, s->path.kind);
 
 	if (only)
-		return on_made(&filter, NULL, only);
+		return lies_in(only, query.ns) ? on_made(&filter, NULL, only) : 0;
 	if (source == s->path.kind)
 		query.name = selection_name(s);
 	return store_each(api->options.store, &query, on_row, &filter, err);
