@@ -66,7 +66,7 @@ _vmactl() {
 				case $cur$type in
 				vm/*) words=$(_vmactl_names vm vm/) ;;
 				vmi/*) words=$(_vmactl_names vmi vmi/) ;;
-				*) [[ -n $type ]] && words=$(_vmactl_names "$type" '') || words='vm vmi events domains all' ;;
+				*) [[ -n $type ]] && words=$(_vmactl_names "$type" '') || words='vm vmi events namespaces domains pods nodes kubevirts all' ;;
 				esac
 				;;
 			adopt) words=$(_vmactl_names domains '') ;;

@@ -12,12 +12,12 @@ end
 
 function __vmactl_type
     set -l words (commandline -opc | string match -v -- '-*')
-    contains -- "$words[3]" vm vmi events domains; and echo $words[3]
+    contains -- "$words[3]" vm vmi events namespaces domains pods nodes kubevirts; and echo $words[3]
 end
 
 complete -c vmactl -f
 complete -c vmactl -n __fish_use_subcommand -a '(__vmactl_commands)'
-complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi events domains'
+complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi events namespaces domains pods nodes kubevirts'
 complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -n (__vmactl_type)' -a '(__vmactl_names (__vmactl_type))'
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -a '(__vmactl_names domains)'
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -l name -x -d 'what the VM is to be called'

@@ -73,6 +73,19 @@ static void pairs(const struct node *object, const char *label, const char *path
 		line(label, "<none>");
 }
 
+static void owners(const struct node *object)
+{
+	const struct node *list = node_at(object, "metadata.ownerReferences");
+
+	for (size_t i = 0; list && i < list->n_children; i++) {
+		const char *kind = node_text(list->children[i], "kind");
+		const char *name = node_text(list->children[i], "name");
+		autofree char *text = xasprintf("%s/%s", kind ? kind : "", name ? name : "");
+
+		line(i ? "" : "Controlled By:", text);
+	}
+}
+
 static void why(const struct node *object)
 {
 	const struct node *conditions = node_at(object, "status.conditions");
@@ -160,6 +173,7 @@ static void show_object(const struct node *object)
 	field(object, "UID:", "metadata.uid");
 	pairs(object, "Labels:", "metadata.labels");
 	pairs(object, "Annotations:", "metadata.annotations");
+	owners(object);
 	time_field(object, "Created:", "metadata.creationTimestamp");
 	time_field(object, "Deletion:", "metadata.deletionTimestamp");
 	field(object, "Run Strategy:", "spec.runStrategy");
@@ -167,6 +181,7 @@ static void show_object(const struct node *object)
 	field(object, "Status:", "status.printableStatus");
 	field(object, "Phase:", "status.phase");
 	field(object, "Node:", "status.nodeName");
+	field(object, "Node:", "spec.nodeName");
 	why(object);
 	conditions(object);
 	section(object, "Spec:", "spec");
@@ -227,7 +242,7 @@ static int run(struct cli *cli, struct fault *fault)
 
 const struct command command_describe = {
 	.name = "describe",
-	.synopsis = "vm|vmi [NAME...] | TYPE/NAME...",
+	.synopsis = "TYPE [NAME...] | TYPE/NAME...",
 	.summary = "tell all about objects: state, cause, spec, events",
 	.run = run,
 };

@@ -193,11 +193,49 @@ static void add_text(struct printer *p, const struct node *found)
 	buf_done(&text);
 }
 
+/* "1/1": how many of the containers are ready. */
+static void add_ready(struct printer *p, const struct node *found)
+{
+	size_t n = found ? found->n_children : 0, ready = 0;
+	autofree char *text = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		ready += streq(node_text(found->children[i], "ready"), "true");
+	text = xasprintf("%zu/%zu", ready, n);
+	table_add(&p->table, text);
+}
+
+static void add_well(struct printer *p, const struct node *found)
+{
+	table_add(&p->table, found && streq(found->text, "True") ? "Ready" : "NotReady");
+}
+
 static void add_name(struct printer *p, const struct resource *resource, const struct node *object)
 {
 	autofree char *title = object_title(resource, object);
 
 	table_add(&p->table, title);
+}
+
+static void add_cell(struct printer *p, enum cell cell, const struct node *found)
+{
+	switch (cell) {
+	case CELL_TEXT:
+		add_text(p, found);
+		break;
+	case CELL_AGE:
+		add_age(p, found);
+		break;
+	case CELL_OBJECT:
+		add_object(p, found);
+		break;
+	case CELL_READY:
+		add_ready(p, found);
+		break;
+	case CELL_WELL:
+		add_well(p, found);
+		break;
+	}
 }
 
 static void add_row(struct printer *p, const struct resource *resource, const struct node *object)
@@ -209,12 +247,8 @@ static void add_row(struct printer *p, const struct resource *resource, const st
 
 		if (p->with_type && p->format == FORMAT_TABLE && streq(p->columns[i].title, "NAME"))
 			add_name(p, resource, object);
-		else if (p->columns[i].cell == CELL_AGE)
-			add_age(p, found);
-		else if (p->columns[i].cell == CELL_OBJECT)
-			add_object(p, found);
 		else
-			add_text(p, found);
+			add_cell(p, p->columns[i].cell, found);
 	}
 }
 

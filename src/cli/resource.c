@@ -54,6 +54,32 @@ static const struct column domain_columns[] = {
 	{ 0 },
 };
 
+static const struct column pod_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "READY",           ".status.containerStatuses",            CELL_READY,  false },
+	{ "STATUS",          ".status.phase",                        CELL_TEXT,   false },
+	{ "RESTARTS",        ".status.containerStatuses[0].restartCount", CELL_TEXT, false },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ "IP",              ".status.podIP",                        CELL_TEXT,   true },
+	{ "NODE",            ".spec.nodeName",                       CELL_TEXT,   true },
+	{ 0 },
+};
+static const struct column node_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "STATUS",          CONDITION("Ready"),                     CELL_WELL,   false },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ "VERSION",         ".status.nodeInfo.kubeletVersion",      CELL_TEXT,   false },
+	{ "OS-IMAGE",        ".status.nodeInfo.osImage",             CELL_TEXT,   true },
+	{ "KERNEL-VERSION",  ".status.nodeInfo.kernelVersion",       CELL_TEXT,   true },
+	{ 0 },
+};
+static const struct column phase_columns[] = { /* of what has no more to say */
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "STATUS",          ".status.phase",                        CELL_TEXT,   false },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ 0 },
+};
+
 static const struct resource resources[] = {
 	{ "VirtualMachine", "virtualmachines", "virtualmachine.kubevirt.io", "/apis/kubevirt.io/v1",
 	  "kubevirt.io/v1", "vm vms virtualmachine virtualmachines virtualmachine.kubevirt.io "
@@ -65,6 +91,12 @@ static const struct resource resources[] = {
 	{ "Event", "events", "event", "/api/v1", "v1", "ev event events", event_columns, false },
 	{ "Domain", "domains", "domain.vmagent.io", "/apis/vmagent.io/v1", "vmagent.io/v1",
 	  "domain domains domain.vmagent.io domains.vmagent.io", domain_columns, true },
+	{ "Namespace", "namespaces", "namespace", "/api/v1", "v1", "ns namespace namespaces",
+	  phase_columns, true },
+	{ "Pod", "pods", "pod", "/api/v1", "v1", "po pod pods", pod_columns, false },
+	{ "Node", "nodes", "node", "/api/v1", "v1", "no node nodes", node_columns, true },
+	{ "KubeVirt", "kubevirts", "kubevirt.kubevirt.io", "/apis/kubevirt.io/v1", "kubevirt.io/v1",
+	  "kv kvs kubevirt kubevirts kubevirt.kubevirt.io kubevirts.kubevirt.io", phase_columns, false },
 };
 /* clang-format on */
 
@@ -124,7 +156,7 @@ static void add_target(struct targets *to, const struct resource *resource, cons
 static int unknown_type(struct fault *fault, const char *word, size_t len)
 {
 	return fault_set(fault, EXIT_ERROR,
-		"there is no resource type '%.*s' here; there are vm, vmi, events and domains",
+		"there is no resource type '%.*s' here; 'vmactl get --help' names them all",
 		(int)len, word);
 }
 
@@ -170,7 +202,7 @@ int targets_parse(const struct cli *cli, struct targets *ret, struct fault *faul
 	int result = 0;
 
 	if (!args->n_names)
-		return cli_usage(cli, fault, "what? Name a type: vm, vmi, events, domains");
+		return cli_usage(cli, fault, "what? Name a type, for example vm");
 	if (strchr(args->names[0], '/')) {
 		for (size_t i = 0; !result && i < args->n_names; i++)
 			result = add_pair(ret, args->names[i], fault);

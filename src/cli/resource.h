@@ -8,7 +8,13 @@
 
 #include "cli/cli.h"
 
-enum cell { CELL_TEXT, CELL_AGE, CELL_OBJECT };
+enum cell {
+	CELL_TEXT,
+	CELL_AGE,
+	CELL_OBJECT, /* "virtualmachine/web" of a reference */
+	CELL_READY,  /* "1/1" of containers */
+	CELL_WELL,   /* Ready or NotReady of a condition's status */
+};
 
 struct column {
 	const char *title;

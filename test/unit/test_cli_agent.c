@@ -263,7 +263,7 @@ static const struct scene scenes[] = {
 	  EXIT_DONE, "virtualmachine.kubevirt.io/web created (server dry run)\n", "" },
 	{ "apply -f -", "kind: VirtualMachine\nmetadata: [\n", { { 0 } }, EXIT_ERROR, "", "standard input:3:1: " },
 	{ "apply -f -", "kind: Pod\nmetadata: {name: x}\n", { { 0 } }, EXIT_ERROR, "", "standard input:1:" },
-	{ "apply -f - --validate=false", "kind: Pod\nmetadata: {name: x}\n", { { 0 } }, EXIT_ERROR, "", "no matches for kind \"Pod\"" },
+	{ "apply -f - --validate=false", "kind: Service\nmetadata: {name: x}\n", { { 0 } }, EXIT_ERROR, "", "no matches for kind \"Service\"" },
 	{ "apply -f - -n lab --validate=false", "kind: VirtualMachine\nmetadata: {name: x, namespace: prod}\n", { { 0 } }, EXIT_ERROR, "", "'prod' is not the one given: 'lab'" },
 	{ "apply", NULL, { { 0 } }, EXIT_USAGE, "", "error: which file?" },
 	{ "apply -f /nope.yaml", NULL, { { 0 } }, EXIT_ERROR, "", "/nope.yaml: No such file or directory\n" },
