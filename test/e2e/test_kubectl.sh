@@ -4,38 +4,11 @@
 # round on a VM of its own, while one guest runs for both.
 # environments: embed
 # takes: 45
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck source-path=SCRIPTDIR source=lib.sh source=kubectl.sh
 . "$(dirname "$0")/lib.sh"
-
-PROXY=
-
-proxy_start()
-{
-	"${AS[@]}" "$B/vmactl" proxy --port 0 >"$T/log/proxy.log" 2>&1 &
-	PROXY=$!
-	await 'the proxy listens' grep -q '^Starting to serve on' "$T/log/proxy.log"
-	SERVER=http://$(sed -n 's/^Starting to serve on //p' "$T/log/proxy.log")
-}
+. "$(dirname "$0")/kubectl.sh"
 
 k() { HOME=$T "$KUBECTL" --server "$SERVER" --cache-dir "$T/kube" "$@" 2>&1; }
-
-# shows WHAT PATTERN COMMAND...
-shows()
-{
-	local out
-	out=$("${@:3}") || fail "$1: $out"
-	grep -q -e "$2" <<<"$out" || fail "$1: '$2' is not in: $out"
-	ok "$KIND: $1"
-}
-
-# denies WHAT PATTERN COMMAND...
-denies()
-{
-	local out
-	! out=$("${@:3}") || fail "$1: it was not refused: $out"
-	grep -q -e "$2" <<<"$out" || fail "$1: '$2' is not in: $out"
-	ok "$KIND: $1"
-}
 
 reads()
 {
@@ -109,7 +82,7 @@ follows()
 round()
 {
 	KIND=$1 KUBECTL=$2 VM=$1
-	[ -x "$KUBECTL" ] || { echo "# skipped: there is no $KIND kubectl"; return; }
+	[ -x "$KUBECTL" ] || { skipped 'there is none'; return; }
 	echo "# $KIND: $(k version --client 2>&1 | head -n 1)"
 	writes
 	follows
@@ -119,8 +92,8 @@ begin
 vm guest Always
 proxy_start
 running guest
-round old "$(cd "$(dirname "$0")/../.." && VMAGENT_BUILD=$B tools/kubectl 2>/dev/null | sed "s|^build|$B|")"
-round new "$(command -v kubectl)"
+round old "$(old_kubectl)"
+round new "$(new_kubectl)"
 
 KUBECTL=curl
 denied() { curl -s -o /dev/null -w '%{http_code}' "$@"; }
@@ -129,5 +102,4 @@ if command -v curl >/dev/null; then
 	is 'nor another host name' "$(denied -H 'Host: evil.example' "$SERVER/version")" 403
 	is 'this machine does' "$(denied "$SERVER/version")" 200
 fi
-signal TERM "$PROXY"
-soon 'the proxy is closed with its command' not bash -c ": </dev/tcp/127.0.0.1/${SERVER##*:}"
+proxy_stop
