@@ -88,6 +88,11 @@ typedef int change_cb(void *ctx, const struct change_row *row);
 int store_changes(struct store *store, const struct change_query *query, change_cb *cb, void *ctx,
 	struct err *err);
 
+/* Of every kind, what has changed after `since`: kind, ns, name and rv of each row, nothing else. Errors:
+ * as above, but a `since` that is too old gets what there is. */
+int store_changed_since(struct store *store, int64_t since, change_cb *cb, void *ctx,
+	struct err *err);
+
 /* Provenance: what each manifest file last gave, document by document (design §5). X(constant, text) */
 #define PROVENANCES(X) X(LIVE, "live") X(DELETED, "deleted") X(MOVED, "moved") X(DONE, "done")
 enum provenance {

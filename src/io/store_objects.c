@@ -188,6 +188,31 @@ int store_changes(struct store *store, const struct change_query *query, change_
 	return statement_read(store, s, stmt, &reader, err);
 }
 
+static int each_changed(const struct row_reader *reader, sqlite3_stmt *stmt)
+{
+	struct change_row row = {
+		.rv = sqlite3_column_int64(stmt, 0),
+		.ns = statement_column(stmt, 2),
+		.name = statement_column(stmt, 3),
+	};
+
+	if (!object_kind_parse(statement_column(stmt, 1), &row.kind))
+		return 0; /* of a newer version: nobody here can watch it */
+	return reader->cb.change(reader->ctx, &row);
+}
+
+int store_changed_since(struct store *store, int64_t since, change_cb *cb, void *ctx,
+	struct err *err)
+{
+	struct row_reader reader = { each_changed, 0, { .change = cb }, ctx };
+	sqlite3_stmt *stmt = statement_take(store, STATEMENT_CHANGE_SINCE, err);
+
+	if (!stmt)
+		return -ERR_IO;
+	sqlite3_bind_int64(stmt, 1, since);
+	return statement_read(store, STATEMENT_CHANGE_SINCE, stmt, &reader, err);
+}
+
 /* The oldest event leaves, and watches see it go. */
 static int prune_event(struct store *store, struct err *err)
 {

@@ -43,6 +43,7 @@ extern const char *const schema_sql[];
 		" WHERE rv > ?1 AND kind = ?2 AND ns = ?3 ORDER BY rv LIMIT ?4") \
 	X(CHANGE_ALL, "SELECT rv, ns, name, uid, type, object, labels_before FROM change" \
 		" WHERE rv > ?1 AND kind = ?2 ORDER BY rv LIMIT ?4") \
+	X(CHANGE_SINCE, "SELECT rv, kind, ns, name FROM change WHERE rv > ?1 ORDER BY rv") \
 	X(CHANGE_NTH, "SELECT rv FROM change ORDER BY rv LIMIT 1 OFFSET ?1") \
 	X(CHANGE_PRUNE, "DELETE FROM change WHERE rv <= ?1") \
 	X(PROVENANCE_PUT, "INSERT INTO provenance (file, kind, ns, name, uid, base, epoch, state)" \

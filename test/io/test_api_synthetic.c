@@ -92,6 +92,25 @@ START_TEST(test_a_watch_of_pods_goes_with_the_runs)
 }
 END_TEST
 
+/* Its name is not that of the object that changes. */
+START_TEST(test_a_watch_of_one_pod)
+{
+	autofree char *list = NULL;
+	const char *name;
+	struct client c;
+
+	api_ask(&f, "GET " PODS, NULL, &list);
+	name = strstr(list, "virt-launcher-web-");
+	client_open(&c, &f.loop, f.path);
+	client_printf(&c, "GET " PODS "?watch=1&fieldSelector=metadata.name=%.*s HTTP/1.0\r\n\r\n",
+		(int)strcspn(name, "\""), name);
+	ck_assert(client_sees(&c, "{\"type\":\"ADDED\""));
+	api_expect(&f, "DELETE " VMS "/web", NULL, 200, NULL);
+	ck_assert(client_sees(&c, "{\"type\":\"DELETED\""));
+	client_close(&c);
+}
+END_TEST
+
 START_TEST(test_the_host_is_a_node)
 {
 	struct input down = { .kind = INPUT_CONNECTION,
@@ -177,6 +196,7 @@ Suite *test_api_synthetic_suite(void)
 	tcase_add_test(tcase, test_a_run_has_a_pod);
 	tcase_add_test(tcase, test_pods_are_selected_by_what_they_are);
 	tcase_add_test(tcase, test_a_watch_of_pods_goes_with_the_runs);
+	tcase_add_test(tcase, test_a_watch_of_one_pod);
 	tcase_add_test(tcase, test_the_host_is_a_node);
 	tcase_add_test(tcase, test_kubevirt_is_deployed);
 	tcase_add_test(tcase, test_events_in_the_newer_form);

@@ -333,7 +333,7 @@ START_TEST(clients_that_leave_are_noticed)
 
 	api_fixture_start(&f);
 	create_vm(&f, "a");
-	for (int round = 0; round < 150; round++) {
+	for (int round = 0; round < 300; round++) {
 		for (int i = 0; i < 5; i++)
 			watch(&c[i], &f, "");
 		for (int i = 0; i < 5; i++)
@@ -341,7 +341,7 @@ START_TEST(clients_that_leave_are_noticed)
 		for (int i = 0; i < 3; i++)
 			uv_run(&f.loop, UV_RUN_NOWAIT);
 	}
-	api_expect(&f, "GET /livez", NULL, 200, "ok"); /* HTTP_PER_UID_MAX was not reached */
+	api_expect(&f, "GET /livez", NULL, 200, "ok"); /* HTTP_PER_UID_MAX, 1280, was not reached */
 	api_fixture_stop(&f);
 }
 END_TEST

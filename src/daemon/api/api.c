@@ -201,6 +201,7 @@ int api_new(const struct api_options *options, struct api **ret_api, struct err 
 		api_free(api);
 		return rc;
 	}
+	api->watched = store_current_rv(options->store);
 	agent_on_commit(options->agent, on_commit, api);
 	*ret_api = api;
 	return 0;

@@ -14,6 +14,7 @@ struct api {
 	struct http *http;       /* owned */
 	struct pending *pending; /* owned: answers that the agent owes */
 	struct watch *watches;   /* owned by their requests */
+	int64_t watched;         /* those that sleep have been told up to this resourceVersion */
 	struct bridge *bridges;  /* the same */
 	msec started;            /* wall time */
 	uv_timer_t timer;        /* watches' bookmarks and ends */

@@ -25,6 +25,8 @@ struct watch {
 	bool initial_end; /* … and a bookmark says where they end */
 	bool bookmarks;
 	bool bookmark_due;
+	bool told;   /* the present fill has written something */
+	bool asleep; /* nothing is left to tell: the next change that concerns it wakes it */
 	uint64_t bookmark_at, end_at; /* loop's time; UINT64_MAX: never */
 	struct watch *next;
 	struct watch **self;
@@ -48,6 +50,7 @@ static void write_line(struct watch *w, const char *type, const char *object)
 {
 	struct buf line = { 0 };
 
+	w->told = true;
 	buf_printf(&line, "{\"type\":\"%s\",\"object\":", type);
 	if (streq(type, "ERROR"))
 		buf_puts(&line, object);
@@ -171,9 +174,8 @@ static void write_initial(struct watch *w)
 		write_bookmark(w, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
 }
 
-static void fill(struct session *session)
+static void tell(struct watch *w)
 {
-	struct watch *w = (struct watch *)session;
 	struct err err = { .code = ERR_OK };
 	bool wrote = false;
 
@@ -187,6 +189,15 @@ static void fill(struct session *session)
 		write_error(w, &err);
 	else if (w->bookmark_due && !wrote)
 		write_bookmark(w, "");
+}
+
+static void fill(struct session *session)
+{
+	struct watch *w = (struct watch *)session;
+
+	w->told = false;
+	tell(w);
+	w->asleep = !w->told;
 }
 
 /* ---- time -------------------------------------------------------------------------------- */
@@ -225,10 +236,51 @@ void watches_tick(uv_timer_t *timer)
 	arm(api);
 }
 
+/* ---- waking ------------------------------------------------------------------------------ */
+
+/* It may, for all that can be seen without reading the object. */
+static bool may_concern(const struct watch *w, const struct change_row *row)
+{
+	const struct selection *s = &w->selection;
+	const char *ns = selection_ns(s), *name = selection_name(s);
+	enum object_kind source = synthetic_source(s->path.kind);
+
+	if (source != row->kind || (ns && !streq(ns, row->ns)))
+		return false;
+	return !name || source != s->path.kind || streq(name, row->name);
+}
+
+static void wake(struct watch *w)
+{
+	w->asleep = false;
+	http_stream_wake(w->api->http, w->id);
+}
+
+static int wake_concerned(void *ctx, const struct change_row *row)
+{
+	struct api *api = ctx;
+
+	for (struct watch *w = api->watches; w; w = w->next)
+		if (w->asleep && may_concern(w, row))
+			wake(w);
+	return 0;
+}
+
+/* Who sleeps on has seen all of it: so changes of others never push it out of the log's window. */
 void watches_wake(struct api *api)
 {
-	for (struct watch *w = api->watches; w; w = w->next)
-		http_stream_wake(api->http, w->id);
+	int64_t since = api->watched;
+	bool unread = false;
+
+	api->watched = store_current_rv(api->options.store);
+	if (api->watches)
+		unread = store_changed_since(api->options.store, since, wake_concerned, api, NULL);
+	for (struct watch *w = api->watches; w; w = w->next) {
+		if (unread)
+			wake(w);
+		else if (w->asleep)
+			w->rv = api->watched;
+	}
 }
 
 /* ---- begin and end ----------------------------------------------------------------------- */
