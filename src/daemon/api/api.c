@@ -113,17 +113,16 @@ static void on_request(void *ctx, uint64_t id, const struct http_request *reques
 			HTTP_BODY_MAX);
 		return;
 	}
-	if (!gate_opens(&call, &err)) {
-		reply_error(&call, &err);
-		return;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
 		if (!route_matches(routes[i].pattern, request->path, &call.path))
 			continue;
 		known = true;
 		if (!streq(routes[i].method, request->method) || !is_allowed(&routes[i], &call))
 			continue;
-		routes[i].handle(&call);
+		if (gate_opens(&call, &err))
+			routes[i].handle(&call);
+		else
+			reply_error(&call, &err);
 		return;
 	}
 	refuse(&call, known);

@@ -1,37 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gate of the read-only socket, in one place: two methods, no upgrade, and a table of what is shut
- * though it only reads. The socket for everything has no gate: the file's mode is that.
+ * The gate of the read-only socket, in one place: two methods, no upgrade, and what is shut though it only
+ * reads. The socket for everything has no gate: the file's mode is that.
  */
-#include <string.h>
-
 #include "daemon/api/gate.h"
 
-/* Paths, each with all that is below it. A segment "*" is any one. */
-static const struct {
-	const char *pattern, *what;
-} shut[] = {
-	{ "/apis/subresources.kubevirt.io/*/namespaces", "what reaches into a guest" },
-	{ "/api/v1/secrets", "a secret" },
-	{ "/api/v1/namespaces/*/secrets", "a secret" },
-	{ "/api/v1/watch/secrets", "a secret" },
-	{ "/api/v1/watch/namespaces/*/secrets", "a secret" },
-};
+#define SUBRESOURCES "subresources.kubevirt.io"
 
-static bool is_below(const char *path, const char *pattern)
+static const enum object_kind secret_kinds[] = { KIND_SECRET };
+
+/* What is not about a machine is discovery. */
+static bool reaches_into_a_guest(const struct route_path *path)
 {
-	while (*pattern) {
-		size_t want = strcspn(pattern + 1, "/"), have;
+	return path->group && streq(path->group->name, SUBRESOURCES) && *path->ns;
+}
 
-		if (*path != '/')
-			return false;
-		have = strcspn(path + 1, "/");
-		if (pattern[1] != '*' && (want != have || memcmp(path, pattern, have + 1) != 0))
-			return false;
-		path += have + 1;
-		pattern += want + 1;
+static bool is_secret(const struct route_path *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(secret_kinds); i++) {
+		if (path->resource && path->kind == secret_kinds[i])
+			return true;
 	}
-	return true;
+	return false;
 }
 
 static bool refuse(const struct call *call, struct err *err, const char *what)
@@ -51,9 +41,9 @@ bool gate_opens(const struct call *call, struct err *err)
 		return refuse(call, err, request->method);
 	if (http_header(request, "Upgrade"))
 		return refuse(call, err, "an upgrade");
-	for (size_t i = 0; i < ARRAY_SIZE(shut); i++) {
-		if (is_below(request->path, shut[i].pattern))
-			return refuse(call, err, shut[i].what);
-	}
+	if (reaches_into_a_guest(&call->path))
+		return refuse(call, err, "what reaches into a guest");
+	if (is_secret(&call->path))
+		return refuse(call, err, "a secret");
 	return true;
 }

@@ -7,7 +7,7 @@
 
 #include "daemon/api/api_private.h"
 
-/* Whether the request may be served by the socket that it came in by; if not, *err says why and where it
+/* Whether the request, whose route is found, may be served by the socket that it came in by; if not, *err says why and where it
  * may be: ERR_FORBIDDEN. */
 bool gate_opens(const struct call *call, struct err *err);
 
