@@ -160,7 +160,7 @@ static struct node *object_schema(enum schema_scope scope, const char *path)
 	return schema;
 }
 
-struct node *schema_json(enum object_kind kind)
+struct node *schema_json_scope(enum schema_scope scope)
 {
-	return object_schema(kind == KIND_VM ? SCOPE_VM : SCOPE_VMI, "");
+	return object_schema(scope, "");
 }

@@ -10,7 +10,11 @@
 
 #include "core/schema.h"
 
-/* The schema of a whole object of that kind (VM or VMI); owned by the caller. */
+/* The schema of a whole object of that kind; owned by the caller. Kinds beside VM and VMI are open: their parts are
+ * named, and what is in them is anybody's. */
 struct node *schema_json(enum object_kind kind);
+
+/* The same of what is in a scope alone. */
+struct node *schema_json_scope(enum schema_scope scope);
 
 #endif

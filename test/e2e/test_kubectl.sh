@@ -37,6 +37,12 @@ reads()
 		-o 'jsonpath={.items[*].metadata.ownerReferences[0].uid}')" "$(vmi_uid guest)"
 	shows 'explain'              'whether\|runStrategy' k explain vm.spec
 	shows 'explain a field'      'host-passthrough' k explain vm.spec.template.spec.domain.cpu.model
+	shows 'explain what is open' 'values in base64' k explain secret.data
+	shows 'explain an event'     'Normal or Warning' k explain events.type
+	shows 'events of events.k8s.io' 'SuccessfulCreate  *virtualmachine/guest' \
+		k get events.events.k8s.io --field-selector regarding.name=guest
+	denies 'a reason for what is not served' 'live migration is not built' \
+		k get --raw /apis/kubevirt.io/v1/namespaces/default/virtualmachineinstancemigrations
 	shows 'version'              'vmagent' k version
 }
 

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "core/edit.h"
 #include "core/schema_json.h"
 #include "daemon/api/openapi.h"
 
@@ -60,15 +61,69 @@ START_TEST(test_every_field_of_the_table_is_there)
 }
 END_TEST
 
+static char *document(const char *group, const char *version)
+{
+	return openapi_v3(api_group_find(group, strlen(group)), version);
+}
+
 START_TEST(test_version_3)
 {
-	autofree char *text = openapi_v3("v1alpha3"), *index = openapi_v3_index();
+	autofree char *text = document("kubevirt.io", "v1alpha3"), *index = openapi_v3_index();
 
 	ck_assert_ptr_nonnull(strstr(text, "\"name\":\"fieldValidation\",\"in\":\"query\""));
 	ck_assert_ptr_nonnull(strstr(text,
 		"\"x-kubernetes-group-version-kind\":[{\"group\":\"kubevirt.io\","
 		"\"version\":\"v1alpha3\",\"kind\":\"VirtualMachineInstance\"}]"));
 	ck_assert_ptr_nonnull(strstr(index, "\"/openapi/v3/apis/kubevirt.io/v1?hash="));
+	ck_assert_ptr_nonnull(
+		strstr(index, "\"api/v1\":{\"serverRelativeURL\":\"/openapi/v3/api/v1?"));
+}
+END_TEST
+
+/* Each resource is described in its group's document: a schema of its kind, and its verbs. */
+START_TEST(test_every_resource_is_there)
+{
+	for (const struct resource *r = api_resources; r->plural; r++) {
+		autofree char *text =
+			document(r->group, api_group_find(r->group, strlen(r->group))->versions[0]);
+		autofree char *kind = xasprintf("\"kind\":\"%s\"}]", r->kind);
+		autofree char *path = xasprintf("/%s/{name}\":{\"get\":{", r->plural);
+
+		if (r->object == KIND_MAX)
+			continue;
+		ck_assert_msg(strstr(text, kind) != NULL, "no %s", r->kind);
+		ck_assert_msg(strstr(text, path) != NULL, "no path of %s", r->plural);
+	}
+}
+END_TEST
+
+START_TEST(test_subresources_have_a_document)
+{
+	autofree char *text = document(SUBRESOURCES_GROUP, "v1");
+	struct node *root = text_tree(text);
+	const struct node *start = node_get(node_get(root, "paths"),
+		"/apis/" SUBRESOURCES_GROUP
+		"/v1/namespaces/{namespace}/virtualmachines/{name}/start");
+
+	ck_assert_str_eq(node_text(start, "put.x-kubernetes-action"), "put");
+	ck_assert_ptr_eq(node_get(start, "get"), NULL);
+	node_free(root);
+}
+END_TEST
+
+START_TEST(test_kinds_that_are_open)
+{
+	struct node *secret = schema_json(KIND_SECRET), *vm = schema_json(KIND_VM);
+	struct node *preference = schema_json(KIND_PREFERENCE);
+
+	ck_assert_str_eq(node_text(follow(secret, "stringData{}"), "type"), "string");
+	ck_assert_ptr_eq(follow(secret, "spec"), NULL);
+	ck_assert_ptr_nonnull(
+		node_get(follow(preference, "spec"), "x-kubernetes-preserve-unknown-fields"));
+	ck_assert(node_equal(follow(secret, "metadata.labels"), follow(vm, "metadata.labels")));
+	node_free(secret);
+	node_free(preference);
+	node_free(vm);
 }
 END_TEST
 
@@ -132,26 +187,39 @@ static bool says(struct span s, const char *text)
 	return s.len == strlen(text) && memcmp(s.at, text, s.len) == 0;
 }
 
+/* The value of the entry of that name in a list of such. */
+static struct span named(struct span list, unsigned field, const char *name)
+{
+	for (unsigned n = 0;; n++) {
+		struct span entry = find(list, field, n);
+
+		if (says(find(entry, 1, 0), name))
+			return find(entry, 2, 0);
+	}
+}
+
+static void check_v2(struct span document, const char *path, const char *schema, const char *part)
+{
+	struct span item = named(find(document, 8, 0), 2, path);
+	struct span properties = find(named(find(document, 9, 0), 1, schema), 25, 0);
+
+	/* PathItem.patch.parameters[0].parameter.non_body.query.name */
+	ck_assert(says(find(find(find(find(find(find(item, 8, 0), 8, 0), 1, 0), 2, 0), 3, 0), 4, 0),
+		"dryRun"));
+	named(properties, 1, part);
+}
+
 START_TEST(test_version_2)
 {
 	struct buf text = { 0 };
-	struct span document, definition, properties, path;
+	struct span document;
 
 	openapi_v2(&text);
 	document = (struct span){ (const unsigned char *)text.data, text.len };
 	ck_assert(says(find(document, 1, 0), "2.0"));
-	path = find(find(document, 8, 0), 2, 1);
-	ck_assert(says(find(path, 1, 0),
-		"/apis/kubevirt.io/v1/namespaces/{namespace}/virtualmachineinstances/{name}"));
-	/* PathItem.patch.parameters[0].parameter.non_body.query.name */
-	ck_assert(says(find(find(find(find(find(find(find(path, 2, 0), 8, 0), 8, 0), 1, 0), 2, 0),
-				    3, 0),
-			       4, 0),
-		"dryRun"));
-	definition = find(find(document, 9, 0), 1, 0);
-	ck_assert(says(find(definition, 1, 0), "io.kubevirt.v1.VirtualMachine"));
-	properties = find(find(definition, 2, 0), 25, 0);
-	ck_assert(says(find(find(properties, 1, 3), 1, 0), "spec"));
+	check_v2(document,
+		"/apis/kubevirt.io/v1/namespaces/{namespace}/virtualmachineinstances/{name}",
+		"io.kubevirt.v1.VirtualMachine", "spec");
 	buf_done(&text);
 }
 END_TEST
@@ -163,6 +231,9 @@ Suite *test_openapi_suite(void)
 
 	tcase_add_test(tcase, test_every_field_of_the_table_is_there);
 	tcase_add_test(tcase, test_version_3);
+	tcase_add_test(tcase, test_every_resource_is_there);
+	tcase_add_test(tcase, test_subresources_have_a_document);
+	tcase_add_test(tcase, test_kinds_that_are_open);
 	tcase_add_test(tcase, test_version_2);
 	suite_add_tcase(suite, tcase);
 	return suite;

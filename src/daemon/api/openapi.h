@@ -8,11 +8,12 @@
 #define VMAGENT_DAEMON_API_OPENAPI_H
 
 #include "core/node.h"
+#include "daemon/api/resources.h"
 
 #define OPENAPI_V2_TYPE "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
-/* The document of kubevirt.io in that version (v1, v1alpha3), as JSON; owned by the caller. */
-char *openapi_v3(const char *version);
+/* The document of a group in one of its versions, as JSON; owned by the caller. */
+char *openapi_v3(const struct api_group *group, const char *version);
 
 /* Which documents there are, as JSON; owned by the caller. */
 char *openapi_v3_index(void);

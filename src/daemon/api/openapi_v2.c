@@ -109,6 +109,8 @@ static void add_type(struct buf *out, const char *type)
 
 static void add_schema(struct buf *out, const struct node *schema)
 {
+	static const char *const marks[] = { "x-kubernetes-int-or-string",
+		"x-kubernetes-preserve-unknown-fields" };
 	const struct node *required = node_get(schema, "required");
 	const struct node *items = node_get(schema, "items");
 	const struct node *properties = node_get(schema, "properties");
@@ -126,16 +128,17 @@ static void add_schema(struct buf *out, const struct node *schema)
 		add_wrapped(out, SCHEMA_ITEMS, ITEMS_SCHEMA, items);
 	if (properties)
 		add_properties(out, properties);
-	if (node_get(schema, "x-kubernetes-int-or-string"))
-		add_extension(out, SCHEMA_EXTENSION, "x-kubernetes-int-or-string", "true");
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
+		if (node_get(schema, marks[i]))
+			add_extension(out, SCHEMA_EXTENSION, marks[i], "true");
 }
 
-static void add_definition(struct buf *out, enum object_kind kind, const char *version)
+static void add_definition(struct buf *out, const struct resource *r, const char *version)
 {
-	autofree char *name = openapi_schema_name(kind, version);
-	autofree char *gvk = xasprintf("- group: kubevirt.io\n  kind: %s\n  version: %s\n",
-		object_kind_name(kind), version);
-	struct node *schema = schema_json(kind);
+	autofree char *name = openapi_schema_name(r, version);
+	autofree char *gvk = xasprintf("- group: \"%s\"\n  kind: %s\n  version: %s\n", r->group,
+		r->kind, version);
+	struct node *schema = schema_json(r->object);
 	struct buf one = { 0 };
 
 	add_schema(&one, schema);
@@ -159,14 +162,16 @@ static void add_parameter(struct buf *out, const char *name)
 	add_message(out, OPERATION_PARAMETERS, &item);
 }
 
-static void add_path(struct buf *out, enum object_kind kind, const char *version)
+static void add_path(struct buf *out, const struct resource *r, const char *version)
 {
-	autofree char *path = openapi_path(kind, version);
-	autofree char *gvk = xasprintf("group: kubevirt.io\nkind: %s\nversion: %s\n",
-		object_kind_name(kind), version);
+	autofree char *path = openapi_path(r, version);
+	autofree char *gvk =
+		xasprintf("group: \"%s\"\nkind: %s\nversion: %s\n", r->group, r->kind, version);
 	struct buf item = { 0 }, operation = { 0 };
 
 	for (const struct openapi_verb *verb = openapi_verbs; verb->name; verb++) {
+		if (!(r->verbs & verb->verb) || verb->verb == RESOURCE_CREATE)
+			continue;
 		for (size_t i = 0; verb->parameters[i]; i++)
 			add_parameter(&operation, verb->parameters[i]);
 		add_extension(&operation, OPERATION_EXTENSION, "x-kubernetes-action", verb->action);
@@ -177,16 +182,24 @@ static void add_path(struct buf *out, enum object_kind kind, const char *version
 	add_named(out, PATHS_PATH, path, &item);
 }
 
+static void add_group(struct buf *paths, struct buf *definitions, const struct api_group *group,
+	const char *version)
+{
+	const struct resource *r = NULL;
+
+	while ((r = openapi_next(group, r))) {
+		add_path(paths, r, version);
+		add_definition(definitions, r, version);
+	}
+}
+
 void openapi_v2(struct buf *out)
 {
 	struct buf info = { 0 }, paths = { 0 }, definitions = { 0 };
 
-	for (size_t v = 0; openapi_versions[v]; v++) {
-		for (size_t i = 0; openapi_kinds[i] != KIND_MAX; i++) {
-			add_path(&paths, openapi_kinds[i], openapi_versions[v]);
-			add_definition(&definitions, openapi_kinds[i], openapi_versions[v]);
-		}
-	}
+	for (const struct api_group *g = api_groups; g->name; g++)
+		for (size_t v = 0; v < GROUP_VERSIONS_MAX && g->versions[v]; v++)
+			add_group(&paths, &definitions, g, g->versions[v]);
 	add_text(out, DOCUMENT_SWAGGER, "2.0");
 	add_text(&info, INFO_TITLE, "vmagent");
 	add_text(&info, INFO_VERSION, VMAGENT_VERSION);
