@@ -56,6 +56,9 @@ static void set_options(struct http *http, const struct http_options *options)
 	o->read_only_max = or_default(o->read_only_max, HTTP_READ_ONLY_MAX);
 	o->read_only_per_uid = or_default(o->read_only_per_uid, HTTP_READ_ONLY_PER_UID);
 	o->read_only_root = or_default(o->read_only_root, HTTP_READ_ONLY_ROOT);
+	o->request_s = or_default(o->request_s, HTTP_REQUEST_S);
+	o->stalled_ms = or_default(o->stalled_ms, HTTP_STALLED_MS);
+	o->held_max = o->held_max ? o->held_max : HTTP_HELD_MAX;
 	o->idle_s = or_default(o->idle_s, HTTP_IDLE_S);
 	o->body_max = o->body_max ? o->body_max : HTTP_BODY_MAX;
 }
@@ -90,14 +93,21 @@ int http_new(uv_loop_t *loop, const struct http_options *options,
 		return err_set(err, ERR_INTERNAL, "libmicrohttpd does not start");
 	}
 	http->slots = xcalloc(http->n_slots, sizeof(struct exchange *));
-	http->timer.data = http->epoll.data = http;
+	http->timer.data = http->lateness.data = http->look.data = http->epoll.data = http;
 	uv_timer_init(loop, &http->timer);
+	uv_timer_init(loop, &http->lateness);
+	uv_timer_init(loop, &http->look);
 	uv_poll_init(loop, &http->epoll,
 		MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd);
 	uv_poll_start(&http->epoll, UV_READABLE, on_epoll);
-	http->open_handles = 2;
+	http->open_handles = 4;
 	*ret_http = http;
 	return 0;
+}
+
+size_t http_held(const struct http *http)
+{
+	return http->held;
 }
 
 unsigned http_connections(const struct http *http)
@@ -150,4 +160,6 @@ void http_free(struct http *http)
 	MHD_stop_daemon(http->daemon);
 	uv_close((uv_handle_t *)&http->epoll, http_handle_closed);
 	uv_close((uv_handle_t *)&http->timer, http_handle_closed);
+	uv_close((uv_handle_t *)&http->lateness, http_handle_closed);
+	uv_close((uv_handle_t *)&http->look, http_handle_closed);
 }

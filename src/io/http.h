@@ -21,21 +21,26 @@
 #define HTTP_READ_ONLY_MAX     256  /* the same on a read-only socket */
 #define HTTP_READ_ONLY_PER_UID 128
 #define HTTP_READ_ONLY_ROOT    8
-#define HTTP_DESCRIPTORS_KEPT \
-	128 /* of the process's, for all else that it opens; root may have half of them */
-#define HTTP_SOCKET_MODE 0660
+#define HTTP_DESCRIPTORS_KEPT  128 /* of the process's, for all else; root may have half of them */
+#define HTTP_SOCKET_MODE       0660
 
 #define HTTP_BODY_MAX    (1024 * 1024) /* bytes of a request's body */
 #define HTTP_HEADERS_MAX (36 * 1024)   /* bytes of a request's line and headers (MHD's pool) */
 #define HTTP_IDLE_S      60            /* without a byte moving, unless we are the one to move */
+#define HTTP_REQUEST_S   90 /* from the connection's being free until a whole request is there */
+
+/* Bytes kept for all clients together, to come in or to go out. Then newcomers wait in a line, and who has
+ * not moved for so long makes room for them: its connection is closed. */
+#define HTTP_HELD_MAX   (64 * 1024 * 1024)
+#define HTTP_STALLED_MS 2000
 
 struct http;
 
 struct http_options { /* zero takes the default above */
 	unsigned connections_max, per_uid_max, root_slots;
 	unsigned read_only_max, read_only_per_uid, read_only_root;
-	size_t body_max;
-	unsigned idle_s;
+	size_t body_max, held_max;
+	unsigned idle_s, request_s, stalled_ms;
 };
 
 struct http_request {       /* borrowed for the call */
@@ -45,7 +50,7 @@ struct http_request {       /* borrowed for the call */
 	size_t body_len;
 	int64_t uid;          /* of the calling process */
 	bool read_only;       /* it came in by a socket that is for reading */
-	enum err_code refuse; /* ERR_TOO_LARGE: the body was not read; else ERR_OK */
+	enum err_code refuse; /* the body was not read: TOO_LARGE, or UNAVAILABLE for lack of room */
 };
 
 /* Called on the loop's thread. */
@@ -127,7 +132,8 @@ void http_upgrade_close(struct http *http, uint64_t id);
 void http_attach(struct http *http, uint64_t id, void *data);
 void *http_attached(struct http *http, uint64_t id);
 
-/* How many connections are open; for limits, tests and metrics. */
+/* How many bytes are kept for clients, and how many connections are open; for limits, tests and metrics. */
+size_t http_held(const struct http *http);
 unsigned http_connections(const struct http *http);
 
 #endif

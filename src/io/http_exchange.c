@@ -10,7 +10,9 @@
 
 #include "io/http_private.h"
 
-#define SLOT_BITS 16
+#define SLOT_BITS    16
+#define SMALL        4096        /* bytes, which are not worth counting */
+#define ANSWER_BLOCK (16 * 1024) /* bytes of a large one that MHD asks for at a time */
 
 /* ---- ids --------------------------------------------------------------------------------- */
 
@@ -109,6 +111,31 @@ void exchange_answer(struct exchange *x, const struct http_head *head)
 	exchange_resume(x);
 }
 
+/* MHD calls this when a large answer's connection can take more. */
+static ssize_t read_answer(void *cls, uint64_t position, char *to, size_t max)
+{
+	struct exchange *x = cls;
+	size_t n = MIN(max, x->answer_len - position);
+
+	if (!x->answer)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	memcpy(to, x->answer + position, n);
+	x->moved = uv_now(x->http->loop);
+	return (ssize_t)n;
+}
+
+/* A small one is MHD's; a large one stays with us, so that it can be taken from who does not read it. */
+static struct MHD_Response *response_of(struct exchange *x, char *body, size_t len)
+{
+	if (len <= SMALL)
+		return MHD_create_response_from_buffer(len, body,
+			body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+	x->answer = body;
+	x->answer_len = len;
+	room_take(x, len);
+	return MHD_create_response_from_callback(len, ANSWER_BLOCK, read_answer, x, NULL);
+}
+
 void http_respond(struct http *http, uint64_t id, const struct http_head *head, char *body,
 	size_t len)
 {
@@ -118,8 +145,7 @@ void http_respond(struct http *http, uint64_t id, const struct http_head *head, 
 		free(body);
 		return;
 	}
-	x->response = MHD_create_response_from_buffer(len, body,
-		body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+	x->response = response_of(x, body, len);
 	if (!x->response)
 		abort();
 	exchange_answer(x, head);
@@ -148,10 +174,14 @@ static void end(struct exchange *x)
 	if (exchange_find(x->http, x->id) == x)
 		x->http->slots[x->id & ((1u << SLOT_BITS) - 1)] = NULL;
 	x->conn->exchange = NULL;
+	room_forget(x);
+	room_give(x, x->held);
+	room_served(x);
 	if (x->response)
 		MHD_destroy_response(x->response);
 	buf_done(&x->body);
 	buf_done(&x->out);
+	free(x->answer);
 	free((char *)x->request.path);
 	free((char *)x->request.method);
 	free(x);
@@ -161,13 +191,18 @@ static enum MHD_Result ask(struct exchange *x)
 {
 	struct http *http = x->http;
 
+	conn_arrived(x->conn);
+	if (x->request.refuse == ERR_OK && room_wait(x))
+		return MHD_YES;
 	x->request.body = x->body.data ? x->body.data : "";
 	x->request.body_len = x->body.len;
 	x->state = EXCHANGE_ASKED;
 	http->handler.request(http->handler.ctx, x->id, &x->request);
+	room_give(x, x->body.len);
 	buf_done(&x->body);
 	x->request.body = "";
 	x->request.body_len = 0;
+	room_served(x);
 	if (x->state == EXCHANGE_ANSWERED)
 		return queue(x);
 	x->state = EXCHANGE_WAITING;
@@ -182,20 +217,31 @@ static bool announces_too_much(struct exchange *x)
 	return length && strtoull(length, NULL, 10) > x->http->options.body_max;
 }
 
+static void refuse_body(struct exchange *x, enum err_code code)
+{
+	x->request.refuse = code;
+	room_give(x, x->body.len);
+	buf_done(&x->body);
+}
+
 /* A body that does not say its size is cut; the rest is read away, but not for ever. */
 static enum MHD_Result add_body(struct exchange *x, const char *data, size_t *len)
 {
 	size_t max = x->http->options.body_max;
 
+	if (x->departed)
+		return MHD_NO;
 	if (x->request.refuse != ERR_OK) {
 		x->request.body_len += *len;
 		if (x->request.body_len > max)
 			return MHD_NO;
 	} else if (x->body.len + *len > max) {
-		x->request.refuse = ERR_TOO_LARGE;
-		buf_done(&x->body);
+		refuse_body(x, ERR_TOO_LARGE);
+	} else if (x->body.len + *len > SMALL && room_is_full(x->http)) {
+		refuse_body(x, ERR_UNAVAILABLE);
 	} else {
 		buf_add(&x->body, data, *len);
+		room_take(x, *len);
 	}
 	*len = 0;
 	return MHD_YES;
@@ -257,6 +303,7 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
 	uv_poll_stop(&x->conn->departure);
 	if (x->state != EXCHANGE_READING)
 		http->handler.gone(http->handler.ctx, x->id);
+	conn_await(x->conn);
 	end(x);
 }
 

@@ -17,6 +17,7 @@
 
 #define ACCEPTS_A_TURN 32 /* then the rest of the loop gets its turn */
 #define WHY_SIZE       128
+#define LATENESS_MS    1000 /* between two looks at who is late */
 
 /* ---- connections ------------------------------------------------------------------------- */
 
@@ -27,6 +28,7 @@ static void conn_free(uv_handle_t *handle)
 
 static void conn_close(struct conn *c)
 {
+	conn_arrived(c);
 	*c->self = c->next;
 	if (c->next)
 		c->next->self = c->self;
@@ -44,6 +46,7 @@ static struct conn *conn_new(struct listener *l, int fd, int64_t uid)
 	c->listener = l;
 	c->fd = fd;
 	c->uid = uid;
+	c->due = NOT_DUE;
 	c->departure.data = c;
 	if (uv_poll_init(http->loop, &c->departure, fd)) {
 		free(c);
@@ -56,8 +59,50 @@ static struct conn *conn_new(struct listener *l, int fd, int64_t uid)
 	http->conns = c;
 	http->n_conns++;
 	l->n_conns++;
+	conn_await(c);
 	return c;
 }
+
+/* ---- requests that do not get there ------------------------------------------------------ */
+
+void conn_await(struct conn *c)
+{
+	struct http *http = c->http;
+
+	if (c->due == NOT_DUE)
+		http->n_awaited++;
+	c->due = uv_now(http->loop) + 1000 * (uint64_t)http->options.request_s;
+	if (!uv_is_active((uv_handle_t *)&http->lateness) && !http->closing)
+		uv_timer_start(&http->lateness, conn_is_late, 1000 * http->options.request_s, 0);
+}
+
+void conn_arrived(struct conn *c)
+{
+	if (c->due == NOT_DUE)
+		return;
+	c->due = NOT_DUE;
+	if (!--c->http->n_awaited)
+		uv_timer_stop(&c->http->lateness);
+}
+
+/* libmicrohttpd's own time-out begins anew with each byte. Now it reads the end, and closes. */
+void conn_is_late(uv_timer_t *timer)
+{
+	struct http *http = timer->data;
+	uint64_t now = uv_now(http->loop), next = NOT_DUE;
+
+	for (struct conn *c = http->conns; c; c = c->next) {
+		if (c->due <= now) {
+			shutdown(c->fd, SHUT_RDWR);
+			conn_arrived(c);
+		}
+		next = MIN(next, c->due);
+	}
+	if (next != NOT_DUE)
+		uv_timer_start(timer, conn_is_late, MAX(next - now, LATENESS_MS), 0);
+}
+
+/* ---- libmicrohttpd's view ---------------------------------------------------------------- */
 
 /* MHD says STARTED from within MHD_add_connection(), and CLOSED before it closes the socket. */
 void conn_notify(void *cls, struct MHD_Connection *mhd, void **context,

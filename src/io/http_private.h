@@ -18,6 +18,8 @@ enum exchange_state {
 	EXCHANGE_UPGRADED  /* the connection was handed over */
 };
 
+#define NOT_DUE UINT64_MAX
+
 struct bounds { /* of the connections of one kind of socket */
 	unsigned total, per_uid, root;
 };
@@ -40,7 +42,8 @@ struct conn {
 	struct listener *listener; /* borrowed; it outlives its connections */
 	int fd;                    /* MHD's */
 	int64_t uid;
-	uv_poll_t departure;       /* active while suspended: MHD does not look at it then */
+	uint64_t due;        /* a whole request, by the loop's clock; NOT_DUE: none is awaited */
+	uv_poll_t departure; /* active while suspended: MHD does not look at it then */
 	struct exchange *exchange; /* borrowed; the present one, or NULL */
 	struct conn *next;
 	struct conn **self; /* where the list points at us */
@@ -56,6 +59,12 @@ struct exchange {
 	bool suspended;
 	bool departed; /* the client has left */
 	struct buf body;
+	size_t held;                /* bytes that are kept for it, see http_room.c */
+	uint64_t moved;             /* when they last became more or fewer, by the loop's clock */
+	bool waits;                 /* for room, in http's line */
+	struct exchange *line_next; /* borrowed */
+	char *answer;               /* owned: a large one, of answer_len bytes */
+	size_t answer_len;
 	struct MHD_Response *response; /* owned; ready to be queued */
 	unsigned status;
 	bool streaming;
@@ -70,9 +79,16 @@ struct http {
 	uv_loop_t *loop;
 	struct http_options options;
 	struct http_handler handler;
-	struct MHD_Daemon *daemon;  /* owned */
-	uv_poll_t epoll;            /* MHD's own epoll descriptor */
-	uv_timer_t timer;           /* MHD's time-outs, and "run soon" */
+	struct MHD_Daemon *daemon; /* owned */
+	uv_poll_t epoll;           /* MHD's own epoll descriptor */
+	uv_timer_t timer;          /* MHD's time-outs, and "run soon" */
+	uv_timer_t lateness;       /* active while a request is awaited */
+	uv_timer_t look;           /* active while there is no room */
+	size_t held;               /* of all exchanges */
+	struct exchange *line;     /* borrowed; who waits for room, in order */
+	struct exchange
+		*admitted;  /* borrowed; the one that was let in last, until it has been served */
+	unsigned n_awaited; /* connections that are due */
 	struct listener *listeners; /* owned */
 	int spare_fd;               /* given up for a moment when descriptors run out */
 	struct conn *conns;         /* owned by their close callback */
@@ -99,6 +115,20 @@ void socket_close(struct listener *l);
 void http_unlisten(struct http *http);
 void conn_notify(void *cls, struct MHD_Connection *mhd, void **context,
 	enum MHD_ConnectionNotificationCode code);
+
+void conn_await(struct conn *c); /* a request, from now on */
+void conn_arrived(struct conn *c);
+void conn_is_late(uv_timer_t *timer);
+
+/* http_room.c */
+void room_take(struct exchange *x, size_t n);
+void room_give(struct exchange *x, size_t n);
+/* Before something is made that takes room. True: x is suspended now, and comes again. */
+bool room_wait(struct exchange *x);
+bool room_is_full(const struct http *http);
+void room_served(struct exchange *x); /* … it has been made */
+void room_serve(struct http *http);
+void room_forget(struct exchange *x);
 
 /* http_exchange.c */
 struct exchange *exchange_find(struct http *http, uint64_t id);

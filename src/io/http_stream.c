@@ -17,7 +17,9 @@ static ssize_t take_out(struct exchange *x, char *to, size_t max)
 
 	memcpy(to, x->out.data + x->out_at, n);
 	x->out_at += n;
+	x->moved = uv_now(x->http->loop);
 	if (x->out_at == x->out.len) {
+		room_give(x, x->out.len);
 		buf_done(&x->out);
 		x->out_at = 0;
 	}
@@ -35,8 +37,12 @@ static ssize_t read_stream(void *cls, uint64_t position, char *to, size_t max)
 	 * time-outs, which ends at the first idle one. So it tries to write the end, and fails. */
 	if (x->departed)
 		return MHD_CONTENT_READER_END_OF_STREAM;
-	if (!x->out.len && !x->ended)
+	if (!x->out.len && !x->ended) {
+		if (room_wait(x))
+			return 0;
 		http->handler.fill(http->handler.ctx, x->id);
+		room_served(x);
+	}
 	if (x->out.len)
 		return take_out(x, to, max);
 	if (x->ended)
@@ -77,8 +83,10 @@ void http_stream_write(struct http *http, uint64_t id, const void *data, size_t 
 {
 	struct exchange *x = find_stream(http, id);
 
-	if (x && !x->ended)
-		buf_add(&x->out, data, len);
+	if (!x || x->ended)
+		return;
+	buf_add(&x->out, data, len);
+	room_take(x, len);
 }
 
 void http_stream_wake(struct http *http, uint64_t id)

@@ -108,9 +108,14 @@ static void on_request(void *ctx, uint64_t id, const struct http_request *reques
 	bool known = false;
 	struct err err;
 
-	if (request->refuse != ERR_OK) {
-		reply_refuse(&call, request->refuse, "the body is larger than %d bytes",
+	if (request->refuse == ERR_TOO_LARGE) {
+		reply_refuse(&call, ERR_TOO_LARGE, "the body is larger than %d bytes",
 			HTTP_BODY_MAX);
+		return;
+	}
+	if (request->refuse != ERR_OK) {
+		reply_refuse(&call, request->refuse,
+			"too much is being sent and read at a time, try again later");
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
