@@ -30,7 +30,7 @@ struct event_facts { /* borrowed */
 	const struct happening *what;
 	const struct object_meta *object;
 	const char *node_name; /* this host */
-	const char *name;      /* of the Event */
+	const char *ns, *name; /* of the Event */
 	const char *uid;
 	int64_t seq, rv;
 	msec wall;

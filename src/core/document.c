@@ -253,7 +253,8 @@ static void add_involved(cJSON *json, const struct event_facts *facts)
 
 	cJSON_AddStringToObject(object, "apiVersion", object_kind_api_version(facts->what->kind));
 	cJSON_AddStringToObject(object, "kind", object_kind_name(facts->what->kind));
-	cJSON_AddStringToObject(object, "namespace", facts->object->ns);
+	if (*facts->object->ns)
+		cJSON_AddStringToObject(object, "namespace", facts->object->ns);
 	cJSON_AddStringToObject(object, "name", facts->object->name);
 	cJSON_AddStringToObject(object, "uid", facts->object->uid);
 }
@@ -290,7 +291,7 @@ char *event_document(const struct event_facts *facts)
 {
 	cJSON *json = document_new(KIND_EVENT);
 	const struct happening *what = facts->what;
-	struct object_meta meta = { .ns = facts->object->ns,
+	struct object_meta meta = { .ns = (char *)facts->ns,
 		.name = (char *)facts->name,
 		.rv = facts->rv,
 		.created = facts->wall };

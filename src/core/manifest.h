@@ -39,8 +39,8 @@ struct policy {                             /* what the node allows; borrowed st
 
 /* One object of a manifest, checked and defaulted. */
 struct manifest {
-	enum object_kind kind;     /* KIND_VM or KIND_VMI */
-	char *ns, *name;           /* owned */
+	enum object_kind kind;     /* of a machine or a record */
+	char *ns, *name;           /* owned; ns is "" where the kind lies in none */
 	struct node *root;         /* owned; as given */
 	struct findings *warnings; /* owned or NULL: what is accepted without effect */
 };

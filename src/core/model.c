@@ -6,6 +6,8 @@
  */
 #include <vmagent/model.h>
 
+#include <string.h>
+
 #include "core/enum.h"
 
 ENUM_DEFINE(disk_device, DISK_DEVICE, DISK_DEVICES)
@@ -54,6 +56,14 @@ const char *object_kind_plural(enum object_kind kind)
 const char *object_kind_api_version(enum object_kind kind)
 {
 	return (size_t)kind < KIND_MAX ? kinds[kind].api_version : "?";
+}
+
+char *object_kind_resource(enum object_kind kind)
+{
+	const char *version = object_kind_api_version(kind), *slash = strchr(version, '/');
+
+	return xasprintf("%s%s%.*s", object_kind_plural(kind), slash ? "." : "",
+		slash ? (int)(slash - version) : 0, version);
 }
 
 bool object_kind_is_namespaced(enum object_kind kind)

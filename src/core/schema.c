@@ -20,29 +20,32 @@ static const struct schema_table *const tables[] = {
 #define NO_CHOICES   "write what it prefers in the VirtualMachine's template"
 #define NO_COPIES    "write a VirtualMachine for each"
 #define NO_SCHEDULER "there is no scheduler on one host; leave it out"
+#define NOT_READ     "nothing of a machine is taken from it yet"
 #define NO_STORAGE   "machines have their disks in files: hostDisk"
 
 /* clang-format off */
 const struct schema_kind schema_kinds[] = {
-	{ "VirtualMachine",                    SCOPE_VM,  NULL },
-	{ "VirtualMachineInstance",            SCOPE_VMI, NULL },
-	{ "VirtualMachineInstanceMigration",   SCOPE_MAX, "a guest stays on its host" },
-	{ "VirtualMachineInstancetype",        SCOPE_MAX, NO_TYPES },
-	{ "VirtualMachineClusterInstancetype", SCOPE_MAX, NO_TYPES },
-	{ "VirtualMachinePreference",          SCOPE_MAX, NO_CHOICES },
-	{ "VirtualMachineClusterPreference",   SCOPE_MAX, NO_CHOICES },
-	{ "VirtualMachineInstancePreset",      SCOPE_MAX, "KubeVirt has given it up; write its fields in each machine" },
-	{ "VirtualMachineInstanceReplicaSet",  SCOPE_MAX, NO_COPIES },
-	{ "VirtualMachinePool",                SCOPE_MAX, NO_COPIES },
-	{ "DataVolume",                        SCOPE_MAX, NO_STORAGE },
-	{ "PersistentVolumeClaim",             SCOPE_MAX, NO_STORAGE },
-	{ "Secret",                            SCOPE_MAX, "nothing of a machine is taken from it" },
-	{ "ConfigMap",                         SCOPE_MAX, "nothing of a machine is taken from it" },
-	{ "NetworkAttachmentDefinition",       SCOPE_MAX, "only the pod network is there" },
-	{ "MigrationPolicy",                   SCOPE_MAX, "a guest stays on its host" },
-	{ "PriorityClass",                     SCOPE_MAX, NO_SCHEDULER },
-	{ "ResourceClaimTemplate",             SCOPE_MAX, "a host has no resource claims" },
-	{ NULL,                                SCOPE_MAX, NULL },
+	{ "VirtualMachine",                    SCOPE_VM,  NULL, NULL },
+	{ "VirtualMachineInstance",            SCOPE_VMI, NULL, NULL },
+	{ "VirtualMachineInstanceMigration",   SCOPE_MAX, "a guest stays on its host", NULL },
+	{ "VirtualMachineInstancetype",        SCOPE_MAX, NULL, NO_TYPES },
+	{ "VirtualMachineClusterInstancetype", SCOPE_MAX, NULL, NO_TYPES },
+	{ "VirtualMachinePreference",          SCOPE_MAX, NULL, NO_CHOICES },
+	{ "VirtualMachineClusterPreference",   SCOPE_MAX, NULL, NO_CHOICES },
+	{ "VirtualMachineInstancePreset",      SCOPE_MAX, "KubeVirt has given it up; write its fields in each machine",
+	  NULL },
+	{ "VirtualMachineInstanceReplicaSet",  SCOPE_MAX, NO_COPIES, NULL },
+	{ "VirtualMachinePool",                SCOPE_MAX, NO_COPIES, NULL },
+	{ "DataVolume",                        SCOPE_MAX, NULL, NO_STORAGE },
+	{ "PersistentVolumeClaim",             SCOPE_MAX, NULL, NO_STORAGE },
+	{ "Secret",                            SCOPE_MAX, NULL, NOT_READ },
+	{ "ConfigMap",                         SCOPE_MAX, NULL, NOT_READ },
+	{ "NetworkAttachmentDefinition",       SCOPE_MAX, NULL, "only the pod network is there" },
+	{ "Namespace",                         SCOPE_MAX, NULL, NULL },
+	{ "MigrationPolicy",                   SCOPE_MAX, "a guest stays on its host", NULL },
+	{ "PriorityClass",                     SCOPE_MAX, NO_SCHEDULER, NULL },
+	{ "ResourceClaimTemplate",             SCOPE_MAX, "a host has no resource claims", NULL },
+	{ NULL,                                SCOPE_MAX, NULL, NULL },
 };
 /* clang-format on */
 

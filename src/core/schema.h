@@ -98,8 +98,9 @@ struct schema_field {
 
 struct schema_kind {
 	const char *kind;
-	enum schema_scope scope; /* of the whole object */
+	enum schema_scope scope; /* of the whole object; MAX: record.h has its rules */
 	const char *refused;     /* NULL, or what to do without it */
+	const char *unused;      /* NULL, or why it is kept without effect */
 };
 
 /* A kind of objects, by its name; NULL: nobody knows it. */

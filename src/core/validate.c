@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/names.h"
+#include "core/record.h"
 #include "core/start_order.h"
 
 #define SHOWN_MAX 64
@@ -196,7 +197,7 @@ static void check_size(struct check *c, const struct node *root)
 			strlen(json), OBJECT_LEN_MAX);
 }
 
-static void check_object(struct check *c, struct node *root, enum object_kind kind)
+static void check_machine(struct check *c, struct node *root, enum object_kind kind)
 {
 	bool vm = kind == KIND_VM;
 	enum schema_scope scope = vm ? SCOPE_VM : SCOPE_VMI;
@@ -212,6 +213,19 @@ static void check_object(struct check *c, struct node *root, enum object_kind ki
 			META_OF_TEMPLATE);
 	}
 	vmi_rules(c, spec, node_at(root, spec));
+}
+
+static void check_object(struct check *c, struct node *root, enum object_kind kind)
+{
+	const struct schema_kind *known = schema_kind(object_kind_name(kind));
+
+	if (object_kind_home(kind) == HOME_MACHINE)
+		check_machine(c, root, kind);
+	else
+		record_check(c, root, kind);
+	if (known->unused)
+		check_warn_key(c, node_get(root, "kind"),
+			"kept, without effect in this version; %s", known->unused);
 	check_size(c, root);
 }
 
@@ -256,7 +270,8 @@ int manifest_check(const struct node *doc, const struct policy *policy, struct m
 	if (!m.warnings->n)
 		free(take(&m.warnings));
 	m.name = xstrdup(node_text(m.root, "metadata.name"));
-	m.ns = xstrdup(node_text(m.root, "metadata.namespace"));
+	m.ns = xstrdup(
+		object_kind_is_namespaced(m.kind) ? node_text(m.root, "metadata.namespace") : "");
 	if (!m.ns)
 		m.ns = xstrdup(policy->default_namespace ? policy->default_namespace : "default");
 	*ret = m;

@@ -109,6 +109,8 @@ static int load_all(struct agent *agent, struct err *err)
 	if (ret == 0)
 		ret = store_each(agent->store, &vmis, load_vmi, &l, err);
 	if (ret == 0)
+		ret = records_load(agent, err);
+	if (ret == 0)
 		ret = origins_load(agent, err);
 	rebuild_load(agent);
 	return ret;
@@ -125,11 +127,13 @@ int agent_new(const struct agent_options *options, struct now now, struct agent 
 	agent->hv = options->hv;
 	agent->list_at = now.boot;
 	ret = load_all(agent, err);
-	if (ret < 0)
+	if (ret < 0) {
 		agent_free(agent);
-	else
-		*ret_agent = agent;
-	return ret;
+		return ret;
+	}
+	namespaces_load(agent, now);
+	*ret_agent = agent;
+	return 0;
 }
 
 void agent_free(struct agent *agent)
@@ -139,6 +143,7 @@ void agent_free(struct agent *agent)
 	hostdown_done(agent);
 	slots_done(&agent->slots);
 	machines_done(&agent->machines);
+	records_done(&agent->records);
 	origins_done(agent);
 	disks_done(&agent->disks);
 	ops_done(agent);

@@ -10,6 +10,7 @@
 #include "core/steps.h"
 #include "daemon/agent.h"
 #include "daemon/machines.h"
+#include "daemon/records.h"
 #include "daemon/slots.h"
 
 /* Lists after a connect, then until every run's domain is agreed upon, then slowly (design §4). */
@@ -92,11 +93,19 @@ struct hostdown { /* the host goes down: hostdown.c */
 	struct actor actor;        /* who asked for it; no file */
 };
 
+struct target { /* a user's object in the model; all borrowed */
+	enum object_kind kind;
+	struct machine *m;        /* … of VM and VMI */
+	struct record *record;    /* … of all others */
+	struct object_meta *meta; /* NULL: there is no such object */
+};
+
 struct agent {
 	const struct agent_options *options;
 	struct store *store;
 	struct hypervisor *hv;
 	struct machines machines;
+	struct records records;
 	struct origins origins;
 	struct slots slots;
 	struct hostdown hostdown;
@@ -179,10 +188,10 @@ void notes_done(struct agent *agent);
 /* requests.c: what all requests share. */
 /* While nothing can be saved a request is refused: true, and it is answered. */
 bool request_is_unsaved(struct agent *agent, const struct request *request);
-int request_find(struct agent *agent, const struct request *request, struct machine **ret,
+int request_find(struct agent *agent, const struct request *request, struct target *ret,
 	struct err *err);
 /* The preconditions: the object is still the one, and still as, the caller means. ERR_CONFLICT. */
-int request_check(const struct request *request, const struct machine *m, struct err *err);
+int request_check(const struct request *request, const struct target *t, struct err *err);
 /* Says what a request did, or why it was refused, on the object that it named; a dry run leaves no trace. */
 void request_note(struct agent *agent, const struct request *request, const char *reason,
 	const char *done, const struct err *err);
@@ -208,19 +217,49 @@ const struct disk_in_use *disks_in_use(const struct agent *agent, const struct m
 void disks_done(struct disks *disks);
 
 /* objects.c: from checked manifests to objects of the model, and back. */
-/* Whether nothing of that name or of its UUID is in the way. ERR_EXISTS, ERR_CONFLICT, ERR_INVALID. */
+/* Its object is NULL when there is none. */
+struct target target_find(const struct agent *agent, enum object_kind kind, const char *ns,
+	const char *name);
+bool target_is_changed(const struct target *t); /* not committed yet */
+struct object_meta *machine_meta(const struct machine *m, enum object_kind kind); /* or NULL */
+/* Whether nothing of that name or of its UUID is in the way. ERR_EXISTS, ERR_CONFLICT, ERR_INVALID,
+ * ERR_FORBIDDEN. */
 int agent_check_create(const struct agent *agent, const struct manifest *manifest, struct err *err);
 int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,
 	struct err *err);
-/* Replaces spec, labels and annotations by those of root; generation rises if spec changed. */
-int agent_replace_object(struct agent *agent, struct machine *m, enum object_kind kind,
-	const struct node *root, struct err *err);
+/* Replaces content, labels and annotations by those of root; generation rises if the spec changed. */
+int agent_replace_object(struct agent *agent, const struct target *t, const struct node *root,
+	struct err *err);
 /* The document that the object would have, owned by the caller; NULL with words. Changes nothing. */
-char *agent_preview_object(struct agent *agent, const struct machine *m, enum object_kind kind,
-	const struct node *root, struct err *err);
-/* The stored object's tree (metadata.labels, .annotations, spec), or NULL; owned by the caller. */
-struct node *agent_object_tree(const struct machine *m, enum object_kind kind);
-struct object_meta *machine_meta(const struct machine *m, enum object_kind kind); /* or NULL */
+char *agent_preview_object(struct agent *agent, const struct target *t, const struct node *root,
+	struct err *err);
+/* The object as it is served; owned by the caller. */
+char *agent_object_document(const struct agent *agent, const struct target *t);
+/* The same without what the server sets, or NULL; owned by the caller. */
+struct node *agent_object_tree(const struct target *t);
+/* Whether it may be deleted at all: ERR_FORBIDDEN. */
+int agent_check_delete(const struct target *t, struct err *err);
+/* Deletes it gracefully, a record at once. */
+void agent_delete_object(struct agent *agent, const struct target *t, const struct actor *actor,
+	struct now now);
+
+/* records.c */
+int records_load(struct agent *agent, struct err *err);
+int records_save(struct agent *agent, struct err *err);
+void records_committed(struct agent *agent);
+
+/* namespaces.c */
+void namespaces_load(struct agent *agent, struct now now); /* after machines and records */
+void namespace_use(struct agent *agent, const char *name,
+	struct now now); /* makes it, if need be */
+/* Whether something new may begin in it: ERR_FORBIDDEN. */
+int namespace_check(const struct agent *agent, const char *name, struct err *err);
+int namespace_check_delete(const struct record *r, struct err *err);
+void namespace_delete(struct agent *agent, struct record *r, const struct actor *actor,
+	struct now now);
+void namespaces_turn(struct agent *agent);          /* forgets those that are empty */
+bool namespaces_are_due(const struct agent *agent); /* … of which there are some */
+int namespace_drop_events(struct agent *agent, const char *ns, struct err *err);
 
 /* origins.c: the provenance of objects that manifest files declare. */
 struct origin *origins_find(const struct agent *agent, enum object_kind kind, const char *ns,

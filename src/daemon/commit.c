@@ -107,6 +107,8 @@ static int save_all(struct agent *agent, const struct turn *turn, struct now now
 
 	for (size_t i = 0; i < turn->n && ret == 0; i++)
 		ret = save_machine(agent, turn->touched[i], now, err);
+	if (ret == 0 && agent->records.changed)
+		ret = records_save(agent, err);
 	if (ret == 0 && agent->origins.changed)
 		ret = origins_save(agent, err);
 	if (ret == 0)
@@ -142,8 +144,8 @@ static bool turn_changes(const struct agent *agent, const struct turn *turn)
 		if (is_changed(turn->touched[i]))
 			return true;
 	}
-	return agent->origins.changed || agent->rebuild_changed || agent->round_changed ||
-		agent->hostdown.changed || has_events(agent);
+	return agent->records.changed || agent->origins.changed || agent->rebuild_changed ||
+		agent->round_changed || agent->hostdown.changed || has_events(agent);
 }
 
 static int commit(struct agent *agent, const struct turn *turn, struct now now, struct err *err)
@@ -196,6 +198,7 @@ static void committed(struct agent *agent, struct turn *turn)
 	agent->has_boot_id |= turn->changed;
 	agent->rebuild_changed = agent->round_changed = false;
 	hostdown_committed(agent);
+	records_committed(agent);
 	if (turn->changed)
 		origins_committed(agent);
 	for (size_t i = 0; i < turn->n; i++) {

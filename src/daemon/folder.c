@@ -40,18 +40,16 @@ static void mark_absent(struct agent *agent, const struct folder_input *in)
 
 static void remove_object(struct agent *agent, struct origin *o, struct now now)
 {
-	struct machine *m = machines_find(&agent->machines, o->ns, o->name);
-	const struct object_meta *meta = machine_meta(m, o->kind);
+	struct target t = target_find(agent, o->kind, o->ns, o->name);
 	struct happening what = { .actor = { .kind = ACTOR_FILE, .file = o->file } };
+	struct err err = { 0 };
 
 	origin_remove(agent, o);
-	if (o->kind == KIND_VM)
-		vm_delete(m, now);
-	else
-		vmi_delete(m, now);
+	if (agent_check_delete(&t, &err) < 0)
+		return;
 	happen(&what, o->kind, "DeleteRequested", "its manifest is gone: deleting");
-	agent_note(agent, meta, &what);
-	agent_mark(agent, m);
+	agent_note(agent, t.meta, &what);
+	agent_delete_object(agent, &t, &what.actor, now);
 }
 
 static void hold(struct agent *agent, const char *why)
@@ -71,10 +69,9 @@ static void release(struct agent *agent)
 
 static bool object_lives(const struct agent *agent, const struct origin *o)
 {
-	struct machine *m = machines_find(&agent->machines, o->ns, o->name);
-	const struct object_meta *meta = machine_meta(m, o->kind);
+	struct target t = target_find(agent, o->kind, o->ns, o->name);
 
-	return meta && !meta->deleted && streq(meta->uid, o->uid);
+	return t.meta && !t.meta->deleted && streq(t.meta->uid, o->uid);
 }
 
 /* Rows of files that are gone go too when there is nothing left that they had declared. */

@@ -120,8 +120,8 @@ static bool parse_file(struct file *f, const struct folder_doc_file *in)
 
 /* ---- applying ------------------------------------------------------------------------------------ */
 
-static int apply_merged(struct file *f, struct machine *m, const struct manifest *theirs,
-	const struct node *merged, struct err *err)
+static int apply_merged(struct file *f, const struct target *t, const struct node *merged,
+	struct err *err)
 {
 	struct findings findings = { 0 };
 	struct manifest checked;
@@ -132,7 +132,7 @@ static int apply_merged(struct file *f, struct machine *m, const struct manifest
 
 		ret = err_set(err, ERR_INVALID, "merged with what is stored: %s", text);
 	} else {
-		ret = agent_replace_object(f->agent, m, theirs->kind, checked.root, err);
+		ret = agent_replace_object(f->agent, t, checked.root, err);
 		manifest_done(&checked);
 	}
 	findings_done(&findings);
@@ -140,11 +140,11 @@ static int apply_merged(struct file *f, struct machine *m, const struct manifest
 }
 
 /* base: what the file said before; theirs: what it says now; ours: what is stored. */
-static int apply_change(struct file *f, struct machine *m, const struct manifest *manifest,
+static int apply_change(struct file *f, const struct target *t, const struct manifest *manifest,
 	const char *base, struct err *err)
 {
 	struct documents docs = { 0 };
-	struct node *ours = agent_object_tree(m, manifest->kind);
+	struct node *ours = agent_object_tree(t);
 	struct node *merged;
 	struct place place;
 	int ret;
@@ -152,24 +152,29 @@ static int apply_change(struct file *f, struct machine *m, const struct manifest
 	if (base)
 		nodes_parse(base, strlen(base), &docs, &place, NULL);
 	merged = merge_three(docs.n ? docs.roots[0] : NULL, manifest->root, ours);
-	ret = apply_merged(f, m, manifest, merged, err);
+	ret = apply_merged(f, t, merged, err);
 	documents_done(&docs);
 	node_free(ours);
 	node_free(merged);
 	return ret;
 }
 
+static struct target find(const struct file *f, const struct manifest *manifest)
+{
+	return target_find(f->agent, manifest->kind, manifest->ns, manifest->name);
+}
+
 static void note_applied(struct file *f, const struct manifest *manifest)
 {
-	struct machine *m = machines_find(&f->agent->machines, manifest->ns, manifest->name);
+	struct target t = find(f, manifest);
 	struct happening what = { .actor = file_actor(f->name) };
 	autofree char *warnings = findings_words(manifest->warnings);
 
 	happen(&what, manifest->kind, "ManifestApplied", "manifest applied%s%.400s",
 		warnings ? "; " : "", warnings ? warnings : "");
-	agent_note(f->agent, machine_meta(m, manifest->kind), &what);
+	agent_note(f->agent, t.meta, &what);
 	if (manifest->kind == KIND_VM)
-		replace_str(&m->vm->manifest_file, f->name);
+		replace_str(&t.m->vm->manifest_file, f->name);
 }
 
 /* A run that a VM began is not a file's to change; one that the file declared and a VM adopted still is. */
@@ -185,26 +190,23 @@ static bool is_run_of_vm(const struct file *f, const struct manifest *manifest,
 static int apply_object(struct file *f, const struct manifest *manifest, const char *base,
 	struct err *err)
 {
-	struct machine *m = machines_find(&f->agent->machines, manifest->ns, manifest->name);
+	struct target t = find(f, manifest);
 
-	if (machine_meta(m, manifest->kind))
-		return apply_change(f, m, manifest, base, err);
+	if (t.meta)
+		return apply_change(f, &t, manifest, base, err);
 	return agent_create_object(f->agent, manifest, f->now, err);
 }
 
 static bool is_being_deleted(const struct file *f, const struct manifest *manifest)
 {
-	struct machine *m = machines_find(&f->agent->machines, manifest->ns, manifest->name);
-	const struct object_meta *meta = machine_meta(m, manifest->kind);
+	struct target t = find(f, manifest);
 
-	return meta && meta->deleted;
+	return t.meta && t.meta->deleted;
 }
 
 static const char *object_uid(const struct file *f, const struct manifest *manifest)
 {
-	struct machine *m = machines_find(&f->agent->machines, manifest->ns, manifest->name);
-
-	return machine_meta(m, manifest->kind)->uid;
+	return find(f, manifest).meta->uid;
 }
 
 /* The content is that of before; the file may have another name now. */

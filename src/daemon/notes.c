@@ -30,7 +30,9 @@ static int note_save(struct agent *agent, const struct note *note, struct now no
 {
 	char uid[UID_SIZE], name[NAME_MAX_LEN + 20];
 	struct event_facts facts = { .what = &note->what, .object = &note->object };
-	struct object_row row = { .kind = KIND_EVENT, .ns = note->object.ns };
+	/* What lies in no namespace has its events in the default one, as in Kubernetes. */
+	struct object_row row = { .kind = KIND_EVENT,
+		.ns = *note->object.ns ? note->object.ns : NAMESPACE_DEFAULT };
 	autofree char *document = NULL;
 
 	agent_uuid(agent, uid);
@@ -38,6 +40,7 @@ static int note_save(struct agent *agent, const struct note *note, struct now no
 	facts.rv = store_next_rv(agent->store);
 	facts.wall = now.wall;
 	facts.node_name = agent->options->node_name;
+	facts.ns = row.ns;
 	facts.name = name;
 	facts.uid = uid;
 	snprintf(name, sizeof(name), "%s.%016" PRIx64, note->object.name, facts.seq);
@@ -86,7 +89,8 @@ static char *output_line(const char *output)
 
 static void note_log(const struct note *note)
 {
-	autofree char *machine = xasprintf("%s/%s", note->object.ns, note->object.name);
+	autofree char *machine = xasprintf("%s%s%s", note->object.ns, *note->object.ns ? "/" : "",
+		note->object.name);
 	autofree char *output = output_line(note->output), *text = NULL;
 	char actor[300];
 	struct log_line line = {

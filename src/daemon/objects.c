@@ -21,6 +21,28 @@ struct object_meta *machine_meta(const struct machine *m, enum object_kind kind)
 	return m->vmi ? &m->vmi->meta : NULL;
 }
 
+struct target target_find(const struct agent *agent, enum object_kind kind, const char *ns,
+	const char *name)
+{
+	struct target t = { .kind = kind };
+
+	if (object_kind_home(kind) == HOME_RECORD) {
+		t.record = records_find(&agent->records, kind, ns, name);
+		t.meta = t.record ? &t.record->meta : NULL;
+	} else {
+		t.m = machines_find(&agent->machines, ns, name);
+		t.meta = machine_meta(t.m, kind);
+	}
+	return t;
+}
+
+bool target_is_changed(const struct target *t)
+{
+	if (t->record)
+		return t->record->changed;
+	return t->kind == KIND_VM ? t->m->vm_changed : t->m->vmi_changed;
+}
+
 static char *tree_text(const struct node *root, const char *path)
 {
 	const struct node *node = node_at(root, path);
@@ -164,28 +186,50 @@ static int create_vmi(struct agent *agent, const struct manifest *manifest, stru
 	return ret;
 }
 
+static void create_record(struct agent *agent, const struct manifest *manifest, struct now now)
+{
+	struct record *r = record_new(manifest);
+
+	r->meta.created = now.wall;
+	agent_uuid(agent, r->meta.uid);
+	records_add(&agent->records, r, false);
+}
+
 static void note_created(struct agent *agent, const struct manifest *manifest)
 {
-	struct machine *m = machines_find(&agent->machines, manifest->ns, manifest->name);
+	struct target t = target_find(agent, manifest->kind, manifest->ns, manifest->name);
 	struct happening what = { 0 };
 
 	happen(&what, manifest->kind, NULL, "%s created", object_kind_name(manifest->kind));
-	agent_note(agent, machine_meta(m, manifest->kind), &what);
+	agent_note(agent, t.meta, &what);
 }
 
 /* A run that belongs to nobody is not in a VM's way: the VM adopts it, or waits until it is gone (§7.3). */
-int agent_check_create(const struct agent *agent, const struct manifest *manifest, struct err *err)
+static int check_machine(const struct agent *agent, const struct manifest *manifest,
+	struct err *err)
 {
 	const struct machine *m = machines_find(&agent->machines, manifest->ns, manifest->name);
 	const char *path = manifest->kind == KIND_VM ? VM_UUID_PATH : VMI_UUID_PATH;
 
-	if (machine_meta(m, manifest->kind))
-		return err_set(err, ERR_EXISTS, "%s \"%s\" already exists",
-			object_kind_plural(manifest->kind), manifest->name);
 	if (m && (m->vm || (m->vmi && m->vmi->owner[0])))
 		return err_set(err, ERR_CONFLICT, "a %s named '%s' is in the way; delete it first",
 			object_kind_name(m->vm ? KIND_VM : KIND_VMI), manifest->name);
 	return check_uuid(agent, node_text(manifest->root, path), m, err);
+}
+
+int agent_check_create(const struct agent *agent, const struct manifest *manifest, struct err *err)
+{
+	struct target t = target_find(agent, manifest->kind, manifest->ns, manifest->name);
+	int ret = namespace_check(agent, manifest->ns, err);
+
+	if (ret < 0)
+		return ret;
+	if (t.meta)
+		return err_set(err, ERR_EXISTS, "%s \"%s\" already exists",
+			object_kind_plural(manifest->kind), manifest->name);
+	return object_kind_home(manifest->kind) == HOME_RECORD
+		? 0
+		: check_machine(agent, manifest, err);
 }
 
 int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,
@@ -195,16 +239,22 @@ int agent_create_object(struct agent *agent, const struct manifest *manifest, st
 
 	if (ret < 0)
 		return ret;
-	ret = manifest->kind == KIND_VM ? create_vm(agent, manifest, now, err)
-					: create_vmi(agent, manifest, now, err);
-	if (ret == 0)
-		note_created(agent, manifest);
-	return ret;
+	if (manifest->kind == KIND_VM)
+		ret = create_vm(agent, manifest, now, err);
+	else if (manifest->kind == KIND_VMI)
+		ret = create_vmi(agent, manifest, now, err);
+	else
+		create_record(agent, manifest, now);
+	if (ret < 0)
+		return ret;
+	namespace_use(agent, manifest->ns, now);
+	note_created(agent, manifest);
+	return 0;
 }
 
 /* ---- replacing ------------------------------------------------------------------------------- */
 
-struct node *agent_object_tree(const struct machine *m, enum object_kind kind)
+static struct node *machine_tree(const struct machine *m, enum object_kind kind)
 {
 	const struct object_meta *meta = machine_meta(m, kind);
 	struct node *root, *labels, *annotations;
@@ -265,7 +315,7 @@ static int replace_vmi(struct machine *m, struct node *root, const struct node *
 static int replace_object(struct machine *m, enum object_kind kind, const struct node *root,
 	struct err *err)
 {
-	struct node *copy = node_copy(root), *old = agent_object_tree(m, kind);
+	struct node *copy = node_copy(root), *old = machine_tree(m, kind);
 	int ret = kind == KIND_VM ? replace_vm(m, copy, old, err) : replace_vmi(m, copy, old, err);
 
 	node_free(copy);
@@ -280,15 +330,41 @@ static int check_replace(const struct agent *agent, const struct machine *m, enu
 	return kind == KIND_VM ? check_uuid(agent, node_text(root, VM_UUID_PATH), m, err) : 0;
 }
 
-int agent_replace_object(struct agent *agent, struct machine *m, enum object_kind kind,
-	const struct node *root, struct err *err)
+struct node *agent_object_tree(const struct target *t)
 {
-	int ret = check_replace(agent, m, kind, root, err);
+	return t->record ? record_tree(t->record) : machine_tree(t->m, t->kind);
+}
+
+char *agent_object_document(const struct agent *agent, const struct target *t)
+{
+	if (t->record)
+		return record_document(t->record);
+	return t->kind == KIND_VM ? vm_document(t->m)
+				  : vmi_document(t->m, agent->options->node_name);
+}
+
+static int replace_record(struct agent *agent, struct record *r, const struct node *root,
+	struct err *err)
+{
+	int ret = record_replace(r, root, err);
 
 	if (ret == 0)
-		ret = replace_object(m, kind, root, err);
+		records_touch(&agent->records, r);
+	return ret;
+}
+
+int agent_replace_object(struct agent *agent, const struct target *t, const struct node *root,
+	struct err *err)
+{
+	int ret;
+
+	if (t->record)
+		return replace_record(agent, t->record, root, err);
+	ret = check_replace(agent, t->m, t->kind, root, err);
 	if (ret == 0)
-		agent_mark(agent, m);
+		ret = replace_object(t->m, t->kind, root, err);
+	if (ret == 0)
+		agent_mark(agent, t->m);
 	return ret;
 }
 
@@ -310,19 +386,57 @@ static int copy_objects(const struct machine *m, const char *node_name, struct m
 	return rc;
 }
 
-char *agent_preview_object(struct agent *agent, const struct machine *m, enum object_kind kind,
-	const struct node *root, struct err *err)
+static char *preview_machine(struct agent *agent, const struct target *t, const struct node *root,
+	struct err *err)
 {
 	const char *node_name = agent->options->node_name;
 	struct machine copy;
 	char *document = NULL;
 
-	if (check_replace(agent, m, kind, root, err) < 0)
+	if (check_replace(agent, t->m, t->kind, root, err) < 0)
 		return NULL;
-	if (copy_objects(m, node_name, &copy, err) == 0 &&
-		replace_object(&copy, kind, root, err) == 0)
-		document = kind == KIND_VM ? vm_document(&copy) : vmi_document(&copy, node_name);
+	if (copy_objects(t->m, node_name, &copy, err) == 0 &&
+		replace_object(&copy, t->kind, root, err) == 0)
+		document = t->kind == KIND_VM ? vm_document(&copy) : vmi_document(&copy, node_name);
 	vm_free(copy.vm);
 	vmi_free(copy.vmi);
 	return document;
+}
+
+static char *preview_record(const struct record *r, const struct node *root, struct err *err)
+{
+	struct record *copy = record_copy(r);
+	char *document = record_replace(copy, root, err) == 0 ? record_document(copy) : NULL;
+
+	record_free(copy);
+	return document;
+}
+
+char *agent_preview_object(struct agent *agent, const struct target *t, const struct node *root,
+	struct err *err)
+{
+	return t->record ? preview_record(t->record, root, err)
+			 : preview_machine(agent, t, root, err);
+}
+
+/* ---- deleting -------------------------------------------------------------------------------- */
+
+int agent_check_delete(const struct target *t, struct err *err)
+{
+	return t->kind == KIND_NAMESPACE ? namespace_check_delete(t->record, err) : 0;
+}
+
+void agent_delete_object(struct agent *agent, const struct target *t, const struct actor *actor,
+	struct now now)
+{
+	if (t->kind == KIND_NAMESPACE)
+		namespace_delete(agent, t->record, actor, now);
+	else if (t->record)
+		records_remove(&agent->records, t->record);
+	else if (t->kind == KIND_VM)
+		vm_delete(t->m, now);
+	else
+		vmi_delete(t->m, now);
+	if (t->m)
+		agent_mark(agent, t->m);
 }

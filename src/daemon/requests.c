@@ -79,7 +79,7 @@ void replies_refuse(struct agent *agent)
 {
 	for (size_t i = 0; i < agent->n_replies; i++) {
 		free(take(&agent->replies[i].object));
-		err_set(&agent->replies[i].err, ERR_UNSAVED,
+		err_set(&agent->replies[i].err, ERR_UNAVAILABLE,
 			"not saved yet (%.200s); it is tried again until it is",
 			agent->commit_err.msg);
 	}
@@ -109,27 +109,25 @@ bool request_is_unsaved(struct agent *agent, const struct request *request)
 	return true;
 }
 
-int request_find(struct agent *agent, const struct request *request, struct machine **ret,
+int request_find(struct agent *agent, const struct request *request, struct target *ret,
 	struct err *err)
 {
-	*ret = machines_find(&agent->machines, request->ns, request->name);
-	if (machine_meta(*ret, request->kind))
+	autofree char *resource = object_kind_resource(request->kind);
+
+	*ret = target_find(agent, request->kind, request->ns, request->name);
+	if (ret->meta)
 		return 0;
-	return err_set(err, ERR_NOT_FOUND, "%s.kubevirt.io \"%s\" not found",
-		object_kind_plural(request->kind), request->name);
+	return err_set(err, ERR_NOT_FOUND, "%s \"%s\" not found", resource, request->name);
 }
 
 /* What changed in this turn is not committed, and has the old resourceVersion still. */
-int request_check(const struct request *request, const struct machine *m, struct err *err)
+int request_check(const struct request *request, const struct target *t, struct err *err)
 {
-	const struct object_meta *meta = machine_meta(m, request->kind);
-	bool changed = request->kind == KIND_VM ? m->vm_changed : m->vmi_changed;
-
-	if (request->if_uid && !streq(request->if_uid, meta->uid))
+	if (request->if_uid && !streq(request->if_uid, t->meta->uid))
 		return err_set(err, ERR_CONFLICT,
 			"the UID in the precondition is not that of '%s', which is %s",
-			request->name, meta->uid);
-	if (request->if_rv && (changed || request->if_rv != meta->rv))
+			request->name, t->meta->uid);
+	if (request->if_rv && (target_is_changed(t) || request->if_rv != t->meta->rv))
 		return err_set(err, ERR_CONFLICT,
 			"'%s' has been modified meanwhile; read it again and repeat the change",
 			request->name);
@@ -139,18 +137,17 @@ int request_check(const struct request *request, const struct machine *m, struct
 void request_note(struct agent *agent, const struct request *request, const char *reason,
 	const char *done, const struct err *err)
 {
-	struct machine *m = machines_find(&agent->machines, request->ns, request->name);
-	const struct object_meta *meta = machine_meta(m, request->kind);
+	struct target t = target_find(agent, request->kind, request->ns, request->name);
 	struct happening what = { .actor = request->actor };
 
-	if (!meta || request->dry_run)
+	if (!t.meta || request->dry_run)
 		return;
 	what.warning = err->code != ERR_OK;
 	if (what.warning)
 		happen(&what, request->kind, "Refused", "%s refused: %.400s", done, err->msg);
 	else
 		happen(&what, request->kind, reason, "%s accepted", done);
-	agent_note(agent, meta, &what);
+	agent_note(agent, t.meta, &what);
 }
 
 /* ---- create --------------------------------------------------------------------------- */
@@ -205,35 +202,48 @@ static void orphan(struct agent *agent, struct machine *m, const struct request 
 	agent_note(agent, &m->vmi->meta, &what);
 }
 
-static void delete_object(struct agent *agent, struct machine *m, const struct request *request,
-	struct now now)
+static void delete_machine(struct agent *agent, const struct target *t,
+	const struct request *request, struct now now)
 {
 	if (request->kind == KIND_VM && request->propagation == PROPAGATION_ORPHAN) {
-		orphan(agent, m, request, now);
+		orphan(agent, t->m, request, now);
+		agent_mark(agent, t->m);
 		return;
 	}
-	if (has_run(m, request))
-		take_grace(m, request);
-	if (request->kind == KIND_VM)
-		vm_delete(m, now);
-	else
-		vmi_delete(m, now);
+	if (has_run(t->m, request))
+		take_grace(t->m, request);
+	agent_delete_object(agent, t, &request->actor, now);
+}
+
+/* A record is gone at once, and with it what request_note() would say it of. */
+static void note_gone(struct agent *agent, const struct request *request, const struct target *t)
+{
+	struct happening what = { .actor = request->actor };
+
+	if (!t->record || t->kind == KIND_NAMESPACE)
+		return;
+	happen(&what, t->kind, "DeleteRequested", "deleted");
+	agent_note(agent, t->meta, &what);
 }
 
 static int delete (struct agent *agent, const struct request *request, struct now now,
 	const char **ret_file, struct err *err)
 {
-	struct machine *m;
-	int ret = request_find(agent, request, &m, err);
+	struct target t;
+	int ret = request_find(agent, request, &t, err);
 
-	if (ret < 0)
-		return ret;
-	ret = request_check(request, m, err);
+	if (ret == 0)
+		ret = request_check(request, &t, err);
+	if (ret == 0)
+		ret = agent_check_delete(&t, err);
 	if (ret < 0 || request->dry_run)
 		return ret;
-	delete_object(agent, m, request, now);
-	*ret_file = origins_deleted(agent, request->kind, m->ns, m->name);
-	agent_mark(agent, m);
+	*ret_file = origins_deleted(agent, request->kind, request->ns, request->name);
+	note_gone(agent, request, &t);
+	if (t.m)
+		delete_machine(agent, &t, request, now);
+	else
+		agent_delete_object(agent, &t, &request->actor, now);
 	return 0;
 }
 
@@ -297,7 +307,8 @@ static int verb(struct agent *agent, const struct request *request, struct err *
 	int ret = verb_check(request->verb, &request->options, &target, &effect, err);
 
 	if (ret == -ERR_NOT_FOUND && !m)
-		return request_find(agent, request, &m, err); /* in the words of the API */
+		return request_find(agent, request, &(struct target){ 0 },
+			err); /* in the API's words */
 	if (ret == 0)
 		ret = hostdown_check(agent, request->verb, err);
 	if (ret == 0 && !request->options.dry_run && !request->dry_run)
@@ -330,8 +341,9 @@ void input_verb(struct agent *agent, const struct input *input, struct now now)
 static int vmi_verb(struct agent *agent, const struct request *request, struct err *err)
 {
 	struct vmi_verb_effect effect = { .act = ACT_NONE };
-	struct machine *m;
-	int ret = request_find(agent, request, &m, err);
+	struct target t;
+	int ret = request_find(agent, request, &t, err);
+	struct machine *m = t.m;
 
 	if (ret < 0)
 		return ret;

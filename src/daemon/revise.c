@@ -9,7 +9,7 @@
 struct revision {
 	struct agent *agent;
 	const struct request *request;
-	struct machine *m;
+	struct target target;
 	char *preview;             /* owned: what a dry run answers */
 	struct findings *findings; /* owned or NULL: what is wrong with the patched object */
 	char *warnings;            /* owned or NULL: what of the new object has no effect */
@@ -17,18 +17,16 @@ struct revision {
 
 static int revise(struct revision *r, const struct manifest *manifest, struct err *err)
 {
-	enum object_kind kind = r->request->kind;
-
 	r->warnings = findings_words(manifest->warnings);
 	if (!r->request->dry_run)
-		return agent_replace_object(r->agent, r->m, kind, manifest->root, err);
-	r->preview = agent_preview_object(r->agent, r->m, kind, manifest->root, err);
+		return agent_replace_object(r->agent, &r->target, manifest->root, err);
+	r->preview = agent_preview_object(r->agent, &r->target, manifest->root, err);
 	return r->preview ? 0 : -(int)err->code;
 }
 
 static int replace(struct revision *r, struct err *err)
 {
-	int ret = request_check(r->request, r->m, err);
+	int ret = request_check(r->request, &r->target, err);
 
 	return ret < 0 ? ret : revise(r, r->request->manifest, err);
 }
@@ -36,11 +34,9 @@ static int replace(struct revision *r, struct err *err)
 /* ---- patch ------------------------------------------------------------------------------------- */
 
 /* The whole document as a client sees it, so that a patch may test and name every part of it. */
-static struct node *document_tree(struct agent *agent, const struct machine *m,
-	enum object_kind kind)
+static struct node *document_tree(const struct revision *r)
 {
-	autofree char *text = kind == KIND_VM ? vm_document(m)
-					      : vmi_document(m, agent->options->node_name);
+	autofree char *text = agent_object_document(r->agent, &r->target);
 
 	return text_tree(text);
 }
@@ -88,7 +84,7 @@ static int check_patched(struct revision *r, const struct node *tree, struct man
 static int apply(struct revision *r, struct manifest *ret, struct err *err)
 {
 	const struct request *request = r->request;
-	struct node *before = document_tree(r->agent, r->m, request->kind);
+	struct node *before = document_tree(r);
 	struct node *after = node_copy(before);
 	int rc = patch_apply(request->patch_kind, request->patch, &after, err);
 
@@ -122,7 +118,7 @@ static void input_revision(struct agent *agent, const struct request *request,
 
 	if (request_is_unsaved(agent, request))
 		return;
-	if (request_find(agent, request, &r.m, &err) == 0)
+	if (request_find(agent, request, &r.target, &err) == 0)
 		change(&r, &err);
 	request_note(agent, request, NULL, "change", &err);
 	agent_answer(agent, request, &err, err.code == ERR_OK ? r.warnings : NULL);

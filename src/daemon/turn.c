@@ -185,6 +185,7 @@ bool agent_turn(struct agent *agent, struct now now)
 	turn = turn_begin(agent);
 	if (!agent->uncommitted) {
 		decide_list(agent, now);
+		namespaces_turn(agent);
 		for (size_t i = 0; i < turn.n; i++)
 			decide_machine(agent, turn.touched[i], now);
 		starts_grant(agent, &turn, now);
@@ -193,7 +194,7 @@ bool agent_turn(struct agent *agent, struct now now)
 	if (turn_commit(agent, &turn, now) == 0)
 		act(agent, &turn, now);
 	free(turn.touched);
-	return agent->machines.n_queue > 0 && !agent->uncommitted;
+	return (agent->machines.n_queue > 0 || namespaces_are_due(agent)) && !agent->uncommitted;
 }
 
 msec agent_wake_at(const struct agent *agent)

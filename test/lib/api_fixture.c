@@ -117,8 +117,12 @@ static void answer_all(struct yes_hypervisor *yes)
 
 	memcpy(ops, yes->ops, n * sizeof(ops[0]));
 	yes->n_ops = 0;
-	for (size_t i = 0; i < n; i++)
-		answer(yes, &ops[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (yes->hold && (ops[i].kind == OP_SHUTDOWN || ops[i].kind == OP_DESTROY))
+			yes->ops[yes->n_ops++] = ops[i];
+		else
+			answer(yes, &ops[i]);
+	}
 }
 
 static void on_result(void *ctx, const struct op_result *result)
@@ -250,4 +254,12 @@ const char *api_vm(const char *name, const char *strategy)
 			 "          guest: 64Mi\n        devices: {}\n",
 		name, name, strategy);
 	return text;
+}
+
+void api_until(struct api_fixture *f, const char *line, int status)
+{
+	time_t deadline = time(NULL) + CLIENT_DEADLINE_MS / 1000;
+
+	while (api_ask(f, line, NULL, NULL) != status)
+		ck_assert_msg(time(NULL) < deadline, "%s: never %d", line, status);
 }

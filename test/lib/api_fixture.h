@@ -20,6 +20,7 @@ struct yes_hypervisor {
 	size_t n_ops;
 	const char *console;  /* of every domain */
 	const char *graphics; /* the same; NULL: none */
+	bool hold;            /* guests do not stop */
 };
 
 struct api_fixture {
@@ -44,6 +45,9 @@ int api_ask(struct api_fixture *f, const char *line, const char *body, char **re
 /* … and what it must be answered with: its status, and a text in its body (NULL: any). */
 void api_expect(struct api_fixture *f, const char *line, const char *body, int status,
 	const char *text);
+
+/* Asks again and again until it is answered with that status. */
+void api_until(struct api_fixture *f, const char *line, int status);
 
 /* A VirtualMachine's YAML of this name and strategy; static storage. */
 const char *api_vm(const char *name, const char *strategy);

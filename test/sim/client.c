@@ -26,8 +26,7 @@ static void on_answer(void *ctx, const struct answer *answer)
 
 	if (!world_action(w))
 		return;
-	if (answer->err->code == ERR_UNAVAILABLE || answer->err->code == ERR_UNSAVED ||
-		answer->err->code == ERR_HYPERVISOR) {
+	if (answer->err->code == ERR_UNAVAILABLE || answer->err->code == ERR_HYPERVISOR) {
 		c->retry_at = w->t + RETRY_AFTER;
 		c->lost = true; /* it is kept, and done when it can be saved */
 		if (c->wish != WISH_EITHER)
@@ -88,7 +87,8 @@ static const char *what(const struct client_request *c)
 static bool is_refusal(const struct client_request *c)
 {
 	return c->err.code == ERR_CONFLICT || c->err.code == ERR_EXISTS ||
-		c->err.code == ERR_NOT_FOUND || c->err.code == ERR_BAD_REQUEST;
+		c->err.code == ERR_NOT_FOUND || c->err.code == ERR_BAD_REQUEST ||
+		c->err.code == ERR_FORBIDDEN;
 }
 
 static void check_refused(struct world *w, const char *before)
@@ -167,6 +167,6 @@ void client_create(struct world *w, const char *text)
 	documents_done(&docs);
 	c->kind = INPUT_CREATE;
 	c->request.kind = c->manifest.kind;
-	c->request.ns = "default";
+	c->request.ns = c->manifest.ns;
 	c->request.name = c->manifest.name;
 }

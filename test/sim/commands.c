@@ -60,6 +60,15 @@ static char *manifest(const struct command *c, bool vm)
 	return b.data;
 }
 
+/* create namespace NAME, create secret NAME [ns=NAMESPACE] */
+static char *record(const struct command *c, enum object_kind kind)
+{
+	const char *ns = option(c, "ns");
+
+	return xasprintf("{apiVersion: v1, kind: %s, metadata: {name: %s%s%s}}",
+		object_kind_name(kind), c->words[0], ns ? ", namespace: " : "", ns ? ns : "");
+}
+
 /* Whoever writes another strategy into the file may have the VM started again. */
 static void note_strategy(struct world *w, const char *file, const char *vm, const char *content)
 {
@@ -128,7 +137,11 @@ static void request(struct command *c, enum wish wish)
 	client->request.options = (struct verb_options){ .has_grace = grace != NULL,
 		.grace = grace ? grace_of(grace) : 0,
 		.paused = option(c, "paused") != NULL };
-	client->request.kind = !vmi_verb && (verb || streq(c->words[0], "vm")) ? KIND_VM : KIND_VMI;
+	client->request.kind = vmi_verb ? KIND_VMI : KIND_VM;
+	if (!verb && !look_kind(c->words[0], &client->request.kind))
+		world_fail(c->w, "there is no kind '%s'", c->words[0]);
+	if (!object_kind_is_namespaced(client->request.kind))
+		client->request.ns = "";
 	client->kind = vmi_verb ? INPUT_VMI_VERB : verb ? INPUT_VERB : INPUT_DELETE;
 	client_do(c->w, wish);
 }
@@ -150,10 +163,13 @@ static void adopt(struct command *c, enum wish wish)
 
 static void create(struct command *c, enum wish wish)
 {
-	bool vm = streq(c->words[0], "vm");
 	struct command rest = { c->w, c->words + 1, c->n - 1, NULL, c->name };
-	autofree char *text = manifest(&rest, vm);
+	enum object_kind kind = KIND_VMI;
+	autofree char *text = NULL;
 
+	look_kind(c->words[0], &kind);
+	text = object_kind_home(kind) == HOME_RECORD ? record(&rest, kind)
+						     : manifest(&rest, kind == KIND_VM);
 	client_create(c->w, text);
 	if (!c->w->failure[0])
 		client_do(c->w, wish);

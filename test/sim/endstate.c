@@ -48,6 +48,27 @@ static int add_vmi(void *ctx, const struct object_row *row)
 	return 0;
 }
 
+static int add_record(void *ctx, const struct object_row *row)
+{
+	struct ending *e = ctx;
+	cJSON *root = cJSON_Parse(row->object);
+
+	buf_printf(&e->text, "%s %s/%s %s\n", object_kind_name(row->kind), row->ns, row->name,
+		or_none(look_text(root, "status.phase")));
+	cJSON_Delete(root);
+	return 0;
+}
+
+static void add_records(struct ending *e)
+{
+	for (int kind = 0; kind < KIND_MAX; kind++) {
+		struct object_query query = { .kind = kind };
+
+		if (object_kind_home(kind) == HOME_RECORD)
+			store_each(e->w->store, &query, add_record, e, NULL);
+	}
+}
+
 static int note_uid(void *ctx, const struct object_row *row)
 {
 	buf_printf(ctx, "%s ", row->uid);
@@ -117,6 +138,7 @@ char *look_end(struct world *w)
 	buf_puts(&e.text, "");
 	store_each(w->store, &vms, add_vm, &e, NULL);
 	store_each(w->store, &vmis, add_vmi, &e, NULL);
+	add_records(&e);
 	add_host(&e);
 	store_each_provenance(w->store, add_origin, &e, NULL);
 	buf_puts(&e.text, "\f\n");

@@ -51,7 +51,8 @@ static int keep(void *ctx, const struct object_row *row)
 
 char *look_object(struct world *w, enum object_kind kind, const char *name)
 {
-	struct object_query query = { .kind = kind, .ns = "default", .name = name };
+	struct object_query query = { .kind = kind,
+		.name = name }; /* a scenario has no name twice */
 	char *object = NULL;
 
 	store_each(w->store, &query, keep, &object, NULL);
@@ -334,15 +335,35 @@ static bool guest_holds(struct world *w, char *const *words, struct buf *why)
 	return false;
 }
 
+bool look_kind(const char *word, enum object_kind *ret)
+{
+	/* clang-format off */
+	static const struct { const char *word; enum object_kind kind; } kinds[] = {
+		{ "vm",        KIND_VM },
+		{ "vmi",       KIND_VMI },
+		{ "namespace", KIND_NAMESPACE },
+		{ "secret",    KIND_SECRET },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (streq(kinds[i].word, word)) {
+			*ret = kinds[i].kind;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool look_holds(struct world *w, char *const *words, size_t n, struct buf *why)
 {
 	bool no = n > 0 && streq(words[0], "no");
 	char *const *at = words + no;
 	size_t left = n - no;
+	enum object_kind kind;
 
-	if (left >= 2 && (streq(at[0], "vm") || streq(at[0], "vmi"))) {
-		bool holds = object_holds(w, streq(at[0], "vm") ? KIND_VM : KIND_VMI, at + 1,
-			left - 1, why);
+	if (left >= 2 && look_kind(at[0], &kind)) {
+		bool holds = object_holds(w, kind, at + 1, left - 1, why);
 
 		if (no && holds)
 			buf_puts(why, " it is there");

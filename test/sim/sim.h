@@ -312,6 +312,7 @@ const char *look_owner(struct world *w, const char *name, const cJSON *vmi);
 char *look_object(struct world *w, enum object_kind kind, const char *name); /* owned or NULL */
 char *look_all(struct world *w); /* VMs and VMIs with all that is stored; owned */
 /* Whether words ("vm web printable=Running", "no vmi web", …) hold; *ret_why says how it is. */
+bool look_kind(const char *word, enum object_kind *ret); /* "vm" */
 bool look_holds(struct world *w, char *const *words, size_t n, struct buf *ret_why);
 void look_mark(struct world *w, const char *name);
 

@@ -87,9 +87,8 @@ static int follow_phase(void *ctx, const struct object_row *row)
 }
 
 /* The name's number is the annotation's, and it is the next one. After a lost database it only rises. */
-static int follow_event(void *ctx, const struct change_row *row)
+static void number_event(struct world *w, const struct change_row *row)
 {
-	struct world *w = ctx;
 	struct watch *watch = &w->watch;
 	cJSON *root = cJSON_Parse(row->object);
 	const cJSON *metadata = cJSON_GetObjectItemCaseSensitive(root, "metadata");
@@ -106,6 +105,13 @@ static int follow_event(void *ctx, const struct change_row *row)
 	watch->seq = seq;
 	watch->recount = false;
 	cJSON_Delete(root);
+}
+
+/* Old ones go, and those of a namespace with it. */
+static int follow_event(void *ctx, const struct change_row *row)
+{
+	if (!streq(row->type, "DELETED"))
+		number_event(ctx, row);
 	return 0;
 }
 

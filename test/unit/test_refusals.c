@@ -360,7 +360,8 @@ static void ask_delete(struct world *w, enum object_kind kind, enum propagation 
 /* Beside a VM neither of the two can be created; and nothing is replaced that has changed meanwhile. */
 static void ask_write(struct world *w, enum object_kind kind)
 {
-	struct node *root = agent_object_tree(w->m, kind);
+	struct target t = target_find(w->agent, kind, w->m->ns, w->m->name);
+	struct node *root = agent_object_tree(&t);
 	struct manifest manifest = { .kind = kind, .ns = "default", .name = "web", .root = root };
 	struct input create = input_of(INPUT_CREATE, kind), replace = input_of(INPUT_REPLACE, kind);
 	enum err_code code = machine_meta(w->m, kind) ? ERR_EXISTS : ERR_CONFLICT;

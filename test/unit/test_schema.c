@@ -170,13 +170,14 @@ static const struct {
 static void walk_kind(struct walk *w, const char *kind, const char *definition)
 {
 	const struct schema_kind *known = schema_kind(kind);
-	struct schema_field refused = { .treat = TREAT_REFUSED };
+	struct schema_field whole = { .treat = TREAT_REFUSED };
 	struct spot at = { .path = "" };
 
 	ck_assert_msg(known, "%s is not known", kind);
 	at.scope = known->scope;
-	refused.note = known->refused;
-	at.cover = known->refused ? &refused : NULL;
+	whole.treat = known->unused ? TREAT_IGNORED : TREAT_REFUSED;
+	whole.note = known->unused ? known->unused : known->refused;
+	at.cover = whole.note ? &whole : NULL;
 	walk_definition(w, definition, &at);
 }
 

@@ -47,7 +47,7 @@ static int check_names(const struct call *call, struct node *doc, struct err *er
 
 	if (metadata && metadata->kind != NODE_MAP)
 		return err_set(err, ERR_BAD_REQUEST, "metadata must be a map");
-	rc = agree(doc, "metadata.namespace", call->path.ns, err);
+	rc = *call->path.ns ? agree(doc, "metadata.namespace", call->path.ns, err) : 0;
 	if (!rc && *call->path.name)
 		rc = agree(doc, "metadata.name", call->path.name, err);
 	return rc;

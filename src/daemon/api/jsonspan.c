@@ -94,26 +94,34 @@ bool jsonspan_is(struct jsonspan value, const char *text)
 		memcmp(value.at + 1, text, len) == 0;
 }
 
-bool jsonspan_member(struct jsonspan value, const char *key, struct jsonspan *ret)
+bool jsonspan_next_member(struct jsonspan *rest, struct jsonspan *ret_key, struct jsonspan *ret)
 {
-	struct jsonspan s = skip_space(value), name;
+	struct jsonspan s = skip_space(*rest);
 
-	if (s.len == 0 || *s.at != '{')
+	if (s.len == 0 || (*s.at != '{' && *s.at != ','))
 		return false;
 	s = skip_space(skip(s, 1));
-	while (s.len && *s.at == '"') {
-		name = (struct jsonspan){ s.at, string_length(s) };
-		s = skip_space(skip(s, name.len));
-		if (s.len == 0 || *s.at != ':')
-			return false;
-		s = skip_space(skip(s, 1));
+	if (s.len == 0 || *s.at != '"')
+		return false;
+	*ret_key = (struct jsonspan){ s.at, string_length(s) };
+	s = skip_space(skip(s, ret_key->len));
+	if (s.len == 0 || *s.at != ':')
+		return false;
+	s = skip_space(skip(s, 1));
+	*ret = (struct jsonspan){ s.at, value_length(s) };
+	*rest = skip(s, ret->len);
+	return ret->len > 0;
+}
+
+bool jsonspan_member(struct jsonspan value, const char *key, struct jsonspan *ret)
+{
+	struct jsonspan name, found;
+
+	while (jsonspan_next_member(&value, &name, &found)) {
 		if (jsonspan_is(name, key)) {
-			*ret = (struct jsonspan){ s.at, value_length(s) };
-			return ret->len > 0;
+			*ret = found;
+			return true;
 		}
-		s = skip_space(skip(s, value_length(s)));
-		if (s.len && *s.at == ',')
-			s = skip_space(skip(s, 1));
 	}
 	return false;
 }

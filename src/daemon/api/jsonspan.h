@@ -25,6 +25,9 @@ bool jsonspan_path(struct jsonspan value, const char *path, struct jsonspan *ret
 /* The next element of a list: *rest is the list at first, and what is left of it afterwards. */
 bool jsonspan_next(struct jsonspan *rest, struct jsonspan *ret);
 
+/* The next member of an object, in the same way; the key with its quotes. */
+bool jsonspan_next_member(struct jsonspan *rest, struct jsonspan *ret_key, struct jsonspan *ret);
+
 /* The status of an object's condition of that type ("True", with its quotes). */
 bool jsonspan_condition(struct jsonspan object, const char *type, struct jsonspan *ret);
 

@@ -31,33 +31,33 @@ const struct api_group api_groups[] = {
 #define WRITE        (RESOURCE_READ | RESOURCE_WRITE)
 
 const struct resource api_resources[] = {
-	{ "", "configmaps", "configmap", "ConfigMap", "\"cm\"", "", true, READ, KIND_CONFIG_MAP },
+	{ "", "configmaps", "configmap", "ConfigMap", "\"cm\"", "", true, WRITE, KIND_CONFIG_MAP },
 	{ "", "events", "event", "Event", "\"ev\"", "", true, READ, KIND_EVENT },
-	{ "", "namespaces", "namespace", "Namespace", "\"ns\"", "", false, READ, KIND_NAMESPACE },
+	{ "", "namespaces", "namespace", "Namespace", "\"ns\"", "", false, WRITE, KIND_NAMESPACE },
 	{ "", "nodes", "node", "Node", "\"no\"", "", false, READ, KIND_NODE },
 	{ "", "persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", "\"pvc\"", "", true,
-	  READ, KIND_PVC },
+	  WRITE, KIND_PVC },
 	{ "", "pods", "pod", "Pod", "\"po\"", ALL, true, READ, KIND_POD },
-	{ "", "secrets", "secret", "Secret", "", "", true, READ, KIND_SECRET },
+	{ "", "secrets", "secret", "Secret", "", "", true, WRITE, KIND_SECRET },
 
-	{ CDI, "datavolumes", "datavolume", "DataVolume", "\"dv\",\"dvs\"", ALL, true, READ, KIND_DATA_VOLUME },
+	{ CDI, "datavolumes", "datavolume", "DataVolume", "\"dv\",\"dvs\"", ALL, true, WRITE, KIND_DATA_VOLUME },
 
 	{ CNI, "network-attachment-definitions", "network-attachment-definition",
-	  "NetworkAttachmentDefinition", "\"net-attach-def\"", "", true, READ, KIND_NETWORK },
+	  "NetworkAttachmentDefinition", "\"net-attach-def\"", "", true, WRITE, KIND_NETWORK },
 
 	{ EVENTS, "events", "event", "Event", "\"ev\"", "", true, READ, KIND_NEW_EVENT },
 
 	{ INSTANCETYPE, "virtualmachineclusterinstancetypes", "virtualmachineclusterinstancetype",
 	  "VirtualMachineClusterInstancetype", "\"vmclusterinstancetype\",\"vmclusterinstancetypes\","
-	  "\"vmcf\",\"vmcfs\"", "", false, READ, KIND_CLUSTER_INSTANCETYPE },
+	  "\"vmcf\",\"vmcfs\"", "", false, WRITE, KIND_CLUSTER_INSTANCETYPE },
 	{ INSTANCETYPE, "virtualmachineclusterpreferences", "virtualmachineclusterpreference",
-	  "VirtualMachineClusterPreference", "\"vmcp\",\"vmcps\"", "", false, READ,
+	  "VirtualMachineClusterPreference", "\"vmcp\",\"vmcps\"", "", false, WRITE,
 	  KIND_CLUSTER_PREFERENCE },
 	{ INSTANCETYPE, "virtualmachineinstancetypes", "virtualmachineinstancetype",
 	  "VirtualMachineInstancetype", "\"vminstancetype\",\"vminstancetypes\",\"vmf\",\"vmfs\"", "", true,
-	  READ, KIND_INSTANCETYPE },
+	  WRITE, KIND_INSTANCETYPE },
 	{ INSTANCETYPE, "virtualmachinepreferences", "virtualmachinepreference",
-	  "VirtualMachinePreference", "\"vmpref\",\"vmprefs\",\"vmp\",\"vmps\"", "", true, READ,
+	  "VirtualMachinePreference", "\"vmpref\",\"vmprefs\",\"vmp\",\"vmps\"", "", true, WRITE,
 	  KIND_PREFERENCE },
 
 	{ KUBEVIRT, "kubevirts", "kubevirt", "KubeVirt", "\"kv\",\"kvs\"", ALL, true, READ, KIND_KUBEVIRT },

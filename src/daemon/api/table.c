@@ -8,110 +8,10 @@
 
 #include "core/age.h"
 #include "daemon/api/accept.h"
+#include "daemon/api/columns.h"
 #include "daemon/api/jsonspan.h"
 #include "daemon/api/reply.h"
 #include "daemon/api/table.h"
-
-enum cell { CELL_VALUE, CELL_AGE, CELL_CONDITION, CELL_WELL, CELL_READY, CELL_INVOLVED };
-
-struct column {
-	const char *title, *type, *format;
-	int priority; /* 0: always printed; else only with -o wide */
-	enum cell cell;
-	const char *path; /* CONDITION: the condition's type */
-};
-
-/* clang-format off */
-static const struct column vm_columns[] = {
-	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
-	{ "Age",             "date",    "",     0, CELL_AGE,       "metadata.creationTimestamp" },
-	{ "Status",          "string",  "",     0, CELL_VALUE,     "status.printableStatus" },
-	{ "Ready",           "string",  "",     0, CELL_CONDITION, "Ready" },
-	{ 0 },
-};
-static const struct column vmi_columns[] = {
-	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
-	{ "Age",             "date",    "",     0, CELL_AGE,       "metadata.creationTimestamp" },
-	{ "Phase",           "string",  "",     0, CELL_VALUE,     "status.phase" },
-	{ "IP",              "string",  "",     0, CELL_VALUE,     "status.interfaces.0.ipAddress" },
-	{ "NodeName",        "string",  "",     0, CELL_VALUE,     "status.nodeName" },
-	{ "Ready",           "string",  "",     0, CELL_CONDITION, "Ready" },
-	{ "Live-Migratable", "string",  "",     1, CELL_CONDITION, "LiveMigratable" },
-	{ "Paused",          "string",  "",     1, CELL_CONDITION, "Paused" },
-	{ 0 },
-};
-static const struct column event_columns[] = {
-	{ "Last Seen",       "string",  "",     0, CELL_AGE,       "lastTimestamp" },
-	{ "Type",            "string",  "",     0, CELL_VALUE,     "type" },
-	{ "Reason",          "string",  "",     0, CELL_VALUE,     "reason" },
-	{ "Object",          "string",  "",     0, CELL_INVOLVED,  "involvedObject" },
-	{ "Subobject",       "string",  "",     1, CELL_VALUE,     "involvedObject.fieldPath" },
-	{ "Source",          "string",  "",     1, CELL_VALUE,     "source.component" },
-	{ "Message",         "string",  "",     0, CELL_VALUE,     "message" },
-	{ "First Seen",      "string",  "",     1, CELL_AGE,       "firstTimestamp" },
-	{ "Count",           "integer", "",     1, CELL_VALUE,     "count" },
-	{ "Name",            "string",  "name", 1, CELL_VALUE,     "metadata.name" },
-	{ 0 },
-};
-static const struct column new_event_columns[] = {
-	{ "Last Seen",       "string",  "",     0, CELL_AGE,       "deprecatedLastTimestamp" },
-	{ "Type",            "string",  "",     0, CELL_VALUE,     "type" },
-	{ "Reason",          "string",  "",     0, CELL_VALUE,     "reason" },
-	{ "Object",          "string",  "",     0, CELL_INVOLVED,  "regarding" },
-	{ "Subobject",       "string",  "",     1, CELL_VALUE,     "regarding.fieldPath" },
-	{ "Source",          "string",  "",     1, CELL_VALUE,     "deprecatedSource.component" },
-	{ "Message",         "string",  "",     0, CELL_VALUE,     "note" },
-	{ "First Seen",      "string",  "",     1, CELL_AGE,       "deprecatedFirstTimestamp" },
-	{ "Count",           "integer", "",     1, CELL_VALUE,     "deprecatedCount" },
-	{ "Name",            "string",  "name", 1, CELL_VALUE,     "metadata.name" },
-	{ 0 },
-};
-static const struct column pod_columns[] = {
-	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
-	{ "Ready",           "string",  "",     0, CELL_READY,     "status.containerStatuses" },
-	{ "Status",          "string",  "",     0, CELL_VALUE,     "status.phase" },
-	{ "Restarts",        "integer", "",     0, CELL_VALUE,     "status.containerStatuses.0.restartCount" },
-	{ "Age",             "string",  "",     0, CELL_AGE,       "metadata.creationTimestamp" },
-	{ "IP",              "string",  "",     1, CELL_VALUE,     "status.podIP" },
-	{ "Node",            "string",  "",     1, CELL_VALUE,     "spec.nodeName" },
-	{ 0 },
-};
-static const struct column node_columns[] = {
-	{ "Name",              "string", "name", 0, CELL_VALUE,     "metadata.name" },
-	{ "Status",            "string", "",     0, CELL_WELL,      "Ready" },
-	{ "Age",               "string", "",     0, CELL_AGE,       "metadata.creationTimestamp" },
-	{ "Version",           "string", "",     0, CELL_VALUE,     "status.nodeInfo.kubeletVersion" },
-	{ "OS-Image",          "string", "",     1, CELL_VALUE,     "status.nodeInfo.osImage" },
-	{ "Kernel-Version",    "string", "",     1, CELL_VALUE,     "status.nodeInfo.kernelVersion" },
-	{ "Container-Runtime", "string", "",     1, CELL_VALUE,     "status.nodeInfo.containerRuntimeVersion" },
-	{ 0 },
-};
-static const struct column kubevirt_columns[] = {
-	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
-	{ "Age",             "date",    "",     0, CELL_AGE,       "metadata.creationTimestamp" },
-	{ "Phase",           "string",  "",     0, CELL_VALUE,     "status.phase" },
-	{ 0 },
-};
-static const struct column plain_columns[] = {
-	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
-	{ "Age",             "string",  "",     0, CELL_AGE,       "metadata.creationTimestamp" },
-	{ 0 },
-};
-static const struct column *const tables[KIND_MAX] = { /* without one: plain_columns */
-	[KIND_VM]    = vm_columns,
-	[KIND_VMI]   = vmi_columns,
-	[KIND_EVENT] = event_columns,
-	[KIND_NEW_EVENT] = new_event_columns,
-	[KIND_POD]   = pod_columns,
-	[KIND_NODE]  = node_columns,
-	[KIND_KUBEVIRT] = kubevirt_columns,
-};
-/* clang-format on */
-
-static const struct column *columns_of(enum object_kind kind)
-{
-	return tables[kind] ? tables[kind] : plain_columns;
-}
 
 /* ---- what the client wants --------------------------------------------------------------------- */
 
@@ -222,6 +122,17 @@ static void add_ready(struct buf *out, struct jsonspan containers)
 	buf_printf(out, "\"%u/%u\"", ready, n);
 }
 
+/* How many members a map has. */
+static void add_count(struct buf *out, struct jsonspan map)
+{
+	struct jsonspan key, value;
+	unsigned n = 0;
+
+	while (jsonspan_next_member(&map, &key, &value))
+		n++;
+	buf_printf(out, "%u", n);
+}
+
 static bool find_cell(const struct column *c, struct jsonspan object, struct jsonspan *ret)
 {
 	if (c->cell == CELL_CONDITION || c->cell == CELL_WELL)
@@ -240,11 +151,13 @@ static void add_cell(struct buf *out, const struct column *c, struct jsonspan ob
 		add_well(out, value);
 	else if (there && c->cell == CELL_READY)
 		add_ready(out, value);
+	else if (c->cell == CELL_COUNT)
+		add_count(out, value);
 	else if (there && c->cell == CELL_INVOLVED)
 		there = add_involved(out, value);
 	else if (there)
 		add_span(out, value);
-	if (!there)
+	if (!there && c->cell != CELL_COUNT)
 		buf_puts(out, "null");
 }
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of records, by kind, namespace and name. It is all in memory, because deciders will look things
+ * up in it. Loop thread only.
+ */
+#ifndef VMAGENT_DAEMON_RECORDS_H
+#define VMAGENT_DAEMON_RECORDS_H
+
+#include "core/record.h"
+
+struct records {
+	struct record **list; /* owned, sorted */
+	size_t n, cap;
+	struct record **gone; /* owned: their rows go with the next commit */
+	size_t n_gone, cap_gone;
+	bool changed;         /* something is to be saved */
+	unsigned terminating; /* namespaces that are on their way out */
+};
+
+struct record *records_find(const struct records *rs, enum object_kind kind, const char *ns,
+	const char *name);
+/* Takes it over; none of its identity is there. It is marked as changed unless it was loaded. */
+void records_add(struct records *rs, struct record *record, bool loaded);
+/* It is no longer found; its row goes with the commit. */
+void records_remove(struct records *rs, struct record *record);
+/* Its content was changed. */
+void records_touch(struct records *rs, struct record *record);
+void records_done(struct records *rs);
+
+#endif
