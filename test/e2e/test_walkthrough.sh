@@ -147,7 +147,7 @@ inside()
 	if is_vmactl; then
 		skipped 'exec: vmactl has none'
 	else
-		denies 'exec is refused' 'Error from server' lab exec "$pod" -c compute -- ps -ef
+		denies 'exec is refused, and says what to do' 'vmactl console' lab exec "$pod" -c compute -- ps -ef
 	fi
 	holds "$KIND: console: the guest answers, and Ctrl+] leaves" at_console
 }

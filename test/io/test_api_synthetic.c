@@ -55,6 +55,9 @@ START_TEST(test_a_run_has_a_pod)
 	api_expect(&f, line, NULL, 200, "\"phase\":\"Running\"");
 	api_expect(&f, "GET " PODS "/virt-launcher-web-00000", NULL, 404, "pods \\\"virt-launcher");
 	api_expect(&f, "DELETE " PODS "/x", NULL, 405, NULL);
+	api_expect(&f, "POST " PODS "/x/exec?container=compute&command=ps", NULL, 501,
+		"'vmactl console'");
+	api_expect(&f, "GET " PODS "/x/log?container=compute", NULL, 501, "'vmactl events'");
 	ck_assert_str_ne(uid, pod_uid);
 }
 END_TEST

@@ -8,6 +8,7 @@
 
 #define VM  "/{api}/namespaces/{ns}/{vm}/{name}"
 #define VMI "/{api}/namespaces/{ns}/{vmi}/{name}"
+#define POD "/api/v1/namespaces/{ns}/pods/{name}"
 
 #define HOTPLUG \
 	"disks are not attached or detached while a VM runs: edit its volumes and restart it"
@@ -20,6 +21,8 @@
 #define DUMP     "memory dumps are not built: use 'virsh dump' on the host"
 #define EVACUATE "there is no evacuation to cancel: live migration is not built yet"
 #define PROFILER "the agent has no profiler to be asked for: use perf on the host"
+#define NO_CONTAINER \
+	"a pod here stands for its VMI's QEMU and has no container: use 'vmactl console' to reach the guest"
 
 /* clang-format off */
 static const struct {
@@ -47,6 +50,13 @@ static const struct {
 	{ VMI "/sev/setupsession",		SEV },
 	{ VMI "/usbredir",			"USB redirection is not built: no guest has a port for it" },
 	{ VMI "/vsock",				"vsock is not built: no guest has a device for it" },
+
+	{ POD "/attach",			NO_CONTAINER },
+	{ POD "/exec",				NO_CONTAINER },
+	{ POD "/portforward",			NO_CONTAINER },
+	{ POD "/log",				"a pod here stands for its VMI's QEMU and has no log of its own: "
+						"see 'vmactl explain' and 'vmactl events'" },
+	{ POD "/eviction",			"nothing is evicted: there is one host; stop the VM" },
 
 	{ "/{subapi}/guestfs",			"guestfs runs in a pod, and there are none here: use "
 						"guestfish on the disk of a stopped VM" },
