@@ -107,6 +107,8 @@ static const struct command table[] = { /* in this order, on one VM */
 	{ "expose vm web",        "POST /api/v1/namespaces/default/services", "{}", 404, "could not find the requested resource" },
 	{ "image-upload dv disk", "GET /api/v1/namespaces/default/persistentvolumeclaims/disk", "", 404, "persistentvolumeclaims \\\"disk\\\" not found" },
 	{ "version",              "GET /apis/subresources.kubevirt.io", "", 200, "\"preferredVersion\":{\"groupVersion\":\"subresources.kubevirt.io/v1\"," },
+	{ "version",              "GET /apis/subresources.kubevirt.io/v1/version", "", 200, "\"gitVersion\":\"v1.9.0+vmagent-" },
+	{ "migrate web",          "PUT " NEW VM "/web/migrate",  "{}", 501, "live migration" },
 };
 /* clang-format on */
 

@@ -28,19 +28,24 @@ void about_health(const struct call *call)
 	reply_text(call->api, call->id, 503, text);
 }
 
-/* Kubernetes' version.Info. major and minor are those of the Kubernetes API that this one resembles. */
+#define KUBERNETES_MINOR 32
+#define KUBEVIRT_MINOR   9
+
+/* version.Info with the version of the API that this one resembles: Kubernetes', or in the group of subresources
+ * KubeVirt's. virtctl warns of a server whose major and minor are not its own. */
 void about_version(const struct call *call)
 {
+	int minor = call->path.group ? KUBEVIRT_MINOR : KUBERNETES_MINOR;
 	struct utsname host = { 0 };
 	struct buf text = { 0 };
 
 	uname(&host);
 	buf_printf(&text,
-		"{\"major\":\"1\",\"minor\":\"32\",\"gitVersion\":\"v1.32.0+vmagent-%s\","
+		"{\"major\":\"1\",\"minor\":\"%d\",\"gitVersion\":\"v1.%d.0+vmagent-%s\","
 		"\"gitCommit\":\"\",\"gitTreeState\":\"\",\"buildDate\":\"\",\"goVersion\":\"\","
 		"\"compiler\":\"gcc\",\"platform\":\"linux/%s\",\"vmagentVersion\":\"%s\"}",
-		VMAGENT_VERSION, streq(host.machine, "x86_64") ? "amd64" : host.machine,
-		VMAGENT_VERSION);
+		minor, minor, VMAGENT_VERSION,
+		streq(host.machine, "x86_64") ? "amd64" : host.machine, VMAGENT_VERSION);
 	reply_json(call->api, call->id, 200, text.data, NULL);
 }
 
