@@ -3,7 +3,7 @@
 # Real kubectls through `vmactl proxy`: Debian's old one, and the one on PATH if there is another. Each does the whole
 # round on a VM of its own, while one guest runs for both.
 # environments: embed
-# takes: 45
+# takes: 50
 # shellcheck source-path=SCRIPTDIR source=lib.sh source=kubectl.sh
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/kubectl.sh"
@@ -43,7 +43,40 @@ reads()
 		k get events.events.k8s.io --field-selector regarding.name=guest
 	denies 'a reason for what is not served' 'live migration is not built' \
 		k get --raw /apis/kubevirt.io/v1/namespaces/default/virtualmachineinstancemigrations
+	shows 'explain of a core kind' 'KIND: *Pod' k explain pod.spec
 	shows 'version'              'vmagent' k version
+	shows 'api-versions'         '^subresources.kubevirt.io/v1alpha3$' k api-versions
+	shows 'get all'              "^pod/virt-launcher-guest-" k get all
+	shows '… KubeVirt is elsewhere' '^ *0$' echo "$(k get all -o name | grep -c kubevirt/)"
+	shows 'get --show-labels'    "who=$VM" k get vm "$VM" --show-labels
+	shows 'get -o go-template'   "^$VM\$" k get vms -o 'go-template={{range .items}}{{.metadata.name}}{{"\n"}}{{end}}'
+	shows 'get --sort-by'        '^guest ' k get vms --sort-by=.metadata.creationTimestamp
+	shows 'get of two kinds'     '^virtualmachineinstance.kubevirt.io/guest ' k get vm/guest vmi/guest
+	shows 'get -l, a set'        "^$VM " k get vms -l "who in ($VM,x),!absent"
+	denies 'a field that selects nothing' 'field label not supported' k get vms --field-selector spec.x=y
+	denies 'get of what is not there' 'virtualmachines.kubevirt.io "nobody" not found' k get vm nobody
+	denies 'a type that is not there' "doesn't have a resource type" k get nothings
+	shows 'get events.events.k8s.io' 'SuccessfulCreate  *virtualmachine/guest' k get events.events.k8s.io
+	if [ "$KIND" = old ]; then
+		skipped 'kubectl events: 1.20 has none'
+	else
+		shows 'kubectl events'   'SuccessfulCreate  *VirtualMachine/guest' k events --for vm/guest
+	fi
+}
+
+# What is written by labels, annotations and an editor.
+edits()
+{
+	denies 'label of what has one' 'already has a value' k label vm "$VM" who=other
+	shows 'label --overwrite'    'labeled' k label vm "$VM" who=other --overwrite
+	shows 'label -: it goes'     'labeled' k label vm "$VM" who-
+	is "$KIND: … it is gone" "$(get vm "$VM" .metadata.labels.who)" ''
+	k label vm "$VM" "who=$VM" >/dev/null
+	is "$KIND: annotate: it is there" "$(get vm "$VM" .metadata.annotations.note)" x
+	shows 'annotate -'           'annotated' k annotate vm "$VM" note-
+	is "$KIND: … it is gone, too" "$(get vm "$VM" .metadata.annotations.note)" ''
+	KUBE_EDITOR='sed -i s/Manual/Halted/' shows 'edit' 'edited' k edit vm "$VM"
+	is "$KIND: … what was typed is there" "$(strategy "$VM")" Halted
 }
 
 writes()
@@ -62,9 +95,12 @@ writes()
 	shows 'apply of a change'    'configured' k apply -f "$file"
 	is "$KIND: … keeps the label" "$(get vm "$VM" .metadata.labels.who)" "$VM"
 	shows 'diff finds none'      '^$' echo "$(k diff -f "$file")"
+	edits
 	shows 'patch --type merge'   'patched' k patch vm "$VM" --type merge -p '{"spec":{"runStrategy":"Halted"}}'
 	shows 'patch --type json'    'patched' k patch vm "$VM" --type json \
 		-p '[{"op":"replace","path":"/spec/runStrategy","value":"Manual"}]'
+	is "$KIND: … what it says is there" "$(strategy "$VM")" Manual
+	denies 'apply --server-side' 'accepted media types' k apply --server-side -f "$file"
 	denies 'patch --type strategic' 'not supported\|accepted media types' k patch vm "$VM" -p '{}'
 	denies 'a patch that does not fit' 'cpu.cores' k patch vm "$VM" --type merge \
 		-p '{"spec":{"template":{"spec":{"domain":{"cpu":{"cores":-1}}}}}}'
@@ -79,6 +115,7 @@ follows()
 	local watch=$!
 	await 'the watch begins' grep -q "^$VM" "$T/log/watch.$VM"
 	shows 'wait --for=condition' 'condition met' k wait vm/guest --for=condition=Ready --timeout=120s
+	shows 'delete -l, none'      'No resources found' k delete vms -l who=nobody
 	shows 'delete --wait'        'deleted' k delete vm "$VM" --wait
 	denies '… and it is gone'    'NotFound' k get vm "$VM"
 	await 'the watch shows it' test "$(wc -l <"$T/log/watch.$VM")" -ge 2
