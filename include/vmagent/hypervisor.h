@@ -28,6 +28,7 @@
 	X(AGENT_REBOOT, "agent-reboot", LANE_AGENT, 60)     \
 	X(AGENT_TIME, "agent-time", LANE_AGENT, 60)         \
 	X(AGENT_INFO, "agent-info", LANE_AGENT, 60)         \
+	X(AGENT_LOOK, "agent-look", LANE_AGENT, 60)         \
 	X(DESTROY, "destroy", LANE_URGENT, 30)              \
 	X(SUSPEND, "suspend", LANE_GUEST, 30)               \
 	X(RESUME, "resume", LANE_GUEST, 30)                 \
@@ -102,8 +103,9 @@ struct op {
 	char *directory;          /* owned; PREPARE, CLEAN: the run's own folder */
 	struct volume_work *work; /* owned; PREPARE */
 	size_t n_work;
-	uint64_t facts; /* READ: the domain's fact counter when it left */
-	msec since;     /* WORDS: wall time before which no QEMU of this run was started */
+	uint64_t facts;       /* READ: the domain's fact counter when it left */
+	enum guest_look look; /* AGENT_LOOK */
+	msec since;           /* WORDS: wall time before which no QEMU of this run was started */
 };
 void op_done(struct op *op);
 void op_copy(struct op *dst, const struct op *src);
@@ -141,7 +143,8 @@ struct op_result {
 	size_t n_domains;
 	struct domain_detail *detail; /* owned or NULL */
 	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
-	char *text; /* owned or NULL; AGENT_INFO: the agent's answer, as it came from the guest */
+	char *text; /* owned or NULL; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
+		     * JSON object of such answers by command, without those that it could not give */
 };
 void op_result_done(struct op_result *result);
 

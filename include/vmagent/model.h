@@ -94,6 +94,9 @@
 #define VMI_VERBS(X) \
 	X(PAUSE, "pause") X(UNPAUSE, "unpause") X(SOFTREBOOT, "softreboot") X(RESET, "reset")
 
+/* What a guest's agent can be asked about its guest (§5.4), by the subresource that it is. */
+#define GUEST_LOOKS(X) X(OS, "guestosinfo") X(USERS, "userlist") X(FILESYSTEMS, "filesystemlist")
+
 /* What becomes of a deleted VM's run: it ends with it, or goes on and belongs to nobody (§7.3). */
 #define PROPAGATIONS(X) X(BACKGROUND, "Background") X(FOREGROUND, "Foreground") X(ORPHAN, "Orphan")
 
@@ -154,6 +157,12 @@ enum vmi_verb {
 #undef X
 		VMI_VERB_MAX
 };
+enum guest_look {
+#define X(c, t) GUEST_LOOK_##c,
+	GUEST_LOOKS(X)
+#undef X
+		GUEST_LOOK_MAX
+};
 enum propagation {
 #define X(c, t) PROPAGATION_##c,
 	PROPAGATIONS(X)
@@ -188,6 +197,7 @@ ENUM_DECLARE(printable, PRINTABLE, PRINTABLES)
 ENUM_DECLARE(request_action, REQUEST, REQUEST_ACTIONS)
 ENUM_DECLARE(verb, VERB, VERBS)
 ENUM_DECLARE(vmi_verb, VMI_VERB, VMI_VERBS)
+ENUM_DECLARE(guest_look, GUEST_LOOK, GUEST_LOOKS)
 ENUM_DECLARE(propagation, PROPAGATION, PROPAGATIONS)
 ENUM_DECLARE(pause, PAUSE, PAUSES)
 ENUM_DECLARE(act, ACT, ACTS)

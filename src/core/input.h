@@ -22,6 +22,7 @@
 	X(DELETE, "delete")               /* a request */                                       \
 	X(VERB, "verb")                   /* a request: start, stop, restart */                 \
 	X(VMI_VERB, "vmi-verb")           /* a request: pause, unpause, ... */                  \
+	X(GUEST_LOOK, "guest-look")       /* a request: what the guest's agent knows */         \
 	X(ADOPT, "adopt")                 /* a request: a VM for a domain */                    \
 	X(HOST_SHUTDOWN, "host-shutdown") /* a request: the host goes down, or not after all */ \
 	X(FOLDER, "folder")               /* what the manifest folder holds now */              \
@@ -84,6 +85,7 @@ struct request {
 	enum verb verb;               /* VERB */
 	struct verb_options options;
 	enum vmi_verb vmi_verb; /* VMI_VERB */
+	enum guest_look look;   /* GUEST_LOOK */
 	const char *domain; /* ADOPT: its name or UUID; name may be "": the VM's is the domain's */
 	const char *digest; /* ADOPT: of the review that was shown, or NULL */
 	bool call_off;      /* HOST_SHUTDOWN */

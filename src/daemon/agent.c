@@ -149,6 +149,7 @@ void agent_free(struct agent *agent)
 	ops_done(agent);
 	notes_done(agent);
 	adoptions_done(agent);
+	looks_done(agent);
 	replies_done(agent);
 	domains_done(agent);
 	free(agent->strays);
@@ -167,6 +168,7 @@ static input_fn *const handlers[INPUT_MAX] = {
 	[INPUT_DELETE]     = input_delete,
 	[INPUT_VERB]       = input_verb,
 	[INPUT_VMI_VERB]   = input_vmi_verb,
+	[INPUT_GUEST_LOOK] = input_guest_look,
 	[INPUT_ADOPT]      = input_adopt,
 	[INPUT_HOST_SHUTDOWN] = input_host_shutdown,
 	[INPUT_FOLDER]     = input_folder,

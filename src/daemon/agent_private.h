@@ -57,6 +57,14 @@ struct asked_adoption { /* its domain is being looked at */
 	bool dry_run;
 };
 
+struct asked_look { /* a guest's agent is being asked for it */
+	uint64_t op;
+	enum guest_look look;
+	char vmi_uid[UID_SIZE];
+	struct reply reply;
+	char *ns, *name; /* owned; of the VMI */
+};
+
 struct origin {         /* a provenance row */
 	char *file;     /* owned */
 	char *file_was; /* owned or NULL: what the stored row still says */
@@ -141,6 +149,8 @@ struct agent {
 	size_t n_replies, cap_replies;
 	struct asked_adoption *adoptions; /* owned */
 	size_t n_adoptions, cap_adoptions;
+	struct asked_look *looks; /* owned, in order of their op */
+	size_t n_looks, cap_looks;
 	int64_t event_seq;
 
 	bool uncommitted; /* a commit failed: nothing is decided until it succeeds */
@@ -170,6 +180,7 @@ void input_patch(struct agent *agent, const struct input *input, struct now now)
 void input_delete(struct agent *agent, const struct input *input, struct now now);
 void input_verb(struct agent *agent, const struct input *input, struct now now);
 void input_vmi_verb(struct agent *agent, const struct input *input, struct now now);
+void input_guest_look(struct agent *agent, const struct input *input, struct now now);
 void input_adopt(struct agent *agent, const struct input *input, struct now now);
 void input_host_shutdown(struct agent *agent, const struct input *input, struct now now);
 void input_folder(struct agent *agent, const struct input *input, struct now now);
@@ -202,6 +213,7 @@ char *agent_run_directory(const struct agent *agent,
 	const struct vmi *vmi); /* owned by the caller */
 void ops_plan_list(struct agent *agent, struct now now);
 uint64_t ops_plan_describe(struct agent *agent, const char *domain); /* returns its id */
+uint64_t ops_plan_look(struct agent *agent, const struct machine *m, enum guest_look look);
 void ops_send(struct agent *agent, struct now now);
 /* Whether op id still waits for the commit. */
 bool ops_is_unsent(const struct agent *agent, uint64_t id);
@@ -283,6 +295,10 @@ void folder_forgotten(struct agent *agent, enum object_kind kind, const struct o
 /* adopt.c: the domain of an adoption request was looked at. */
 void adopt_result(struct agent *agent, const struct op_result *result, struct now now);
 void adoptions_done(struct agent *agent); /* whoever still waits is told */
+
+/* looks.c */
+void look_result(struct agent *agent, const struct op_result *result);
+void looks_done(struct agent *agent); /* the same */
 
 /* domains.c: the domains that are not ours. */
 void domains_take_list(struct agent *agent, const struct op_result *list, struct now now);

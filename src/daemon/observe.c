@@ -283,6 +283,8 @@ void input_result(struct agent *agent, const struct input *input, struct now now
 		list_result(agent, input->result, now);
 	else if (in.kind == OP_DESCRIBE)
 		adopt_result(agent, input->result, now);
+	else if (in.kind == OP_AGENT_LOOK)
+		look_result(agent, input->result);
 	else
 		machine_result(agent, &in, input->result, now);
 	free(in.ns);

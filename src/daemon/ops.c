@@ -131,6 +131,16 @@ uint64_t ops_plan_describe(struct agent *agent, const char *domain)
 	return op->id;
 }
 
+uint64_t ops_plan_look(struct agent *agent, const struct machine *m, enum guest_look look)
+{
+	struct op *op = op_new(agent, OP_AGENT_LOOK);
+
+	fill_op(agent, m, op);
+	op->look = look;
+	book(agent, op);
+	return op->id;
+}
+
 /* Deadlines count from here: what could not be saved for a while has waited for us, not for libvirt. */
 static void set_deadline(struct agent *agent, const struct op *op, struct now now)
 {
@@ -142,7 +152,7 @@ static void set_deadline(struct agent *agent, const struct op *op, struct now no
 		agent->list_deadline = deadline;
 		return;
 	}
-	if (op->kind == OP_DESCRIBE)
+	if (op->kind == OP_DESCRIBE || op->kind == OP_AGENT_LOOK)
 		return; /* nobody's but the request's */
 	m = machines_find(&agent->machines, op->ns, op->name);
 	if (m && m->ops[lane].id == op->id)

@@ -9,11 +9,15 @@
  */
 #include <libvirt/libvirt-qemu.h>
 
+#include <string.h>
+
+#include "core/guest_look.h"
 #include "io/virt_private.h"
 
-#define PING_S   2 /* to see whether it lives */
-#define ANSWER_S 4 /* to what takes it a while */
-#define LEAVE_S  1 /* for it to refuse: a shutdown that works has no answer */
+#define PING_S   2            /* to see whether it lives */
+#define ANSWER_S 4            /* to what takes it a while */
+#define LOOK_MAX (256 * 1024) /* bytes of an answer that is looked at */
+#define LEAVE_S  1            /* for it to refuse: a shutdown that works has no answer */
 
 /* Its answer, to be freed; NULL: none, and virt_error_last() tells why. */
 static char *ask(virDomainPtr dom, const char *command, int seconds)
@@ -86,5 +90,42 @@ void virt_do_agent_info(virConnectPtr conn, const struct op *op, struct op_resul
 	result->text = ask(dom, "{\"execute\":\"guest-info\"}", ANSWER_S);
 	if (!result->text)
 		virt_error(&result->err, "ask the guest agent of '%s' what it can do", op->domain);
+	virDomainFree(dom);
+}
+
+/* Whether it is worth while to ask on: it lives, and only that command is none of its. */
+static bool is_refusal(virDomainPtr dom)
+{
+	return virt_error_last() != VIR_ERR_AGENT_UNRESPONSIVE && virDomainIsActive(dom) == 1;
+}
+
+static bool add_answer(virDomainPtr dom, const char *command, struct buf *out)
+{
+	autofree char *question = xasprintf("{\"execute\":\"%s\"}", command);
+	autofree char *answer = ask(dom, question, ANSWER_S);
+
+	if (!answer)
+		return is_refusal(dom);
+	if (strlen(answer) <= LOOK_MAX)
+		buf_printf(out, "%s\"%s\":%s", out->len > 1 ? "," : "", command, answer);
+	return true;
+}
+
+void virt_do_agent_look(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	const char *const *command = guest_look_commands(op->look);
+	virDomainPtr dom = virt_find_ours(conn, op, &result->err);
+	struct buf text = { 0 };
+
+	if (!dom)
+		return;
+	buf_puts(&text, "{");
+	while (*command && add_answer(dom, *command, &text))
+		command++;
+	if (*command)
+		virt_error(&result->err, "ask the guest agent of '%s' for '%s'", op->domain,
+			*command);
+	buf_puts(&text, "}");
+	result->text = text.data;
 	virDomainFree(dom);
 }

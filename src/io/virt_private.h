@@ -109,6 +109,7 @@ void virt_do_agent_shutdown(virConnectPtr conn, const struct op *op, struct op_r
 void virt_do_agent_reboot(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_agent_time(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_agent_info(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_agent_look(virConnectPtr conn, const struct op *op, struct op_result *result);
 
 /* The op's domain, if it is there and ours; else NULL with words. Freed by virDomainFree(). */
 virDomainPtr virt_find_ours(virConnectPtr conn, const struct op *op, struct err *err);

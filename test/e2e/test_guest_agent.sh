@@ -10,6 +10,13 @@
 connected() { vmactl get vmi "$1" -o jsonpath='{.status.conditions[?(@.type=="AgentConnected")].status}'; }
 has_agent() { await "the agent of $1 is connected" same True connected "$1"; }
 
+# tells NAME SUBRESOURCE PATTERN: what the guest says of itself.
+tells()
+{
+	curl -s --unix-socket "$VMAGENT_SOCKET" \
+		"http://host/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances/$1/$2" | grep -q "$3"
+}
+
 # told_to NAME WORD PATTERN: the guest obeys the word.
 told_to() { await "$1: $2" answers "$1" "$2" "$3"; }
 
@@ -27,6 +34,10 @@ for name in web hung dead; do
 	soon "$name: condition AgentConnected" same True connected "$name"
 done
 is 'the VM shows it, too' "$(get vm web '.status.conditions[?(@.type=="AgentConnected")].status')" True
+holds 'guestosinfo' tells web guestosinfo "\"kernelRelease\":\"[0-9]"
+holds '… with the commands of the agent' tells web guestosinfo '"name":"guest-ping","enabled":true'
+holds 'userlist' tells web userlist '"kind":"VirtualMachineInstanceGuestOSUserList".*"items":\['
+holds 'filesystemlist' tells web filesystemlist '"kind":"VirtualMachineInstanceFileSystemList".*"items":\['
 
 # hung: the agent is stopped, the button is heard.
 told_to hung agent-hang '^agent hangs'

@@ -88,6 +88,56 @@ START_TEST(test_a_vm_written_out)
 }
 END_TEST
 
+#define VMI SUB "/virtualmachineinstances/guest"
+
+START_TEST(test_what_a_guest_tells)
+{
+	struct client first, second;
+
+	api_expect(&f, "GET " SUB "/virtualmachineinstances/web/userlist", NULL, 409,
+		"no guest agent is connected");
+	api_expect(&f, "GET " VMI "/guestosinfo", NULL, 404, "not found");
+	f.yes.looks = "{\"guest-get-osinfo\":{\"return\":{\"id\":\"debian\"}},"
+		      "\"guest-get-users\":{\"return\":[]}}";
+	api_expect(&f, "POST " VMS, api_vm("guest", "Always"), 201, NULL);
+	api_expect(&f, "GET " VMI "/guestosinfo", NULL, 200, "\"os\":{\"id\":\"debian\"}");
+	api_expect(&f, "GET " VMI "/userlist", NULL, 200, "\"items\":[]");
+	api_expect(&f, "GET " VMI "/filesystemlist", NULL, 500, "answer 'guest-get-fsinfo'");
+	api_expect(&f, "PUT " VMI "/userlist", "{}", 405, NULL);
+	ck_assert_uint_eq(f.yes.n_looks, 3);
+	client_open(&first, &f.loop, f.path);
+	client_open(&second, &f.loop, f.path);
+	f.frozen = true;
+	client_printf(&first, "GET " VMI "/userlist HTTP/1.1\r\nHost: x\r\n\r\n");
+	client_printf(&second, "GET " VMI "/userlist HTTP/1.1\r\nHost: x\r\n\r\n");
+	for (int i = 0; i < 20; i++)
+		uv_run(&f.loop, UV_RUN_NOWAIT);
+	f.frozen = false;
+	ck_assert(client_sees(&first, "200 OK") && client_sees(&second, "200 OK"));
+	ck_assert_uint_eq(f.yes.n_looks, 4);
+	client_close(&first);
+	client_close(&second);
+}
+END_TEST
+
+/* The agent ends while a guest is being asked. */
+START_TEST(test_a_guest_that_never_tells)
+{
+	struct client c;
+
+	f.yes.looks = "{}";
+	api_expect(&f, "POST " VMS, api_vm("guest", "Always"), 201, NULL);
+	api_expect(&f, "GET " VMI "/userlist", NULL, 500, NULL);
+	f.frozen = true;
+	client_open(&c, &f.loop, f.path);
+	client_printf(&c, "GET " VMI "/userlist HTTP/1.1\r\nHost: x\r\n\r\n");
+	for (int i = 0; i < 20; i++)
+		uv_run(&f.loop, UV_RUN_NOWAIT);
+	ck_assert_uint_eq(c.in.len, 0);
+	client_close(&c);
+}
+END_TEST
+
 static const struct {
 	const char *line;
 	int status;
@@ -122,6 +172,8 @@ Suite *test_api_paths_suite(void)
 	tcase_add_loop_test(tcase, test_watches_by_path, 0, (int)ARRAY_SIZE(old_watches));
 	tcase_add_test(tcase, test_what_the_server_has);
 	tcase_add_test(tcase, test_a_vm_written_out);
+	tcase_add_test(tcase, test_what_a_guest_tells);
+	tcase_add_test(tcase, test_a_guest_that_never_tells);
 	tcase_add_loop_test(tcase, test_reasons_for_what_is_not_served, 0,
 		(int)ARRAY_SIZE(refusals));
 	suite_add_tcase(suite, tcase);

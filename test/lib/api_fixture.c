@@ -51,6 +51,7 @@ static void define(struct yes_hypervisor *yes, const struct op *op)
 	*d = (struct domain_info){ .name = xstrdup(op->domain),
 		.state = op->paused ? DOMAIN_PAUSED : DOMAIN_RUNNING,
 		.active = true,
+		.agent = yes->looks != NULL,
 		.console = xstrdup(yes->console),
 		.graphics = xstrdup(yes->graphics) };
 	copy_str(d->uuid, sizeof(d->uuid), op->uuid);
@@ -97,6 +98,9 @@ static void answer(struct yes_hypervisor *yes, struct op *op)
 	if (op->kind == OP_LIST) {
 		result.domains = yes->domains;
 		result.n_domains = yes->n;
+	} else if (op->kind == OP_AGENT_LOOK) {
+		result.text = (char *)yes->looks;
+		yes->n_looks++;
 	} else if (op->kind == OP_START || op->kind == OP_READ) {
 		result.domains = find_domain(yes, op->domain);
 		result.n_domains = result.domains != NULL;

@@ -19,6 +19,8 @@ struct yes_hypervisor {
 	struct op ops[YES_OPS_MAX]; /* submitted, not answered */
 	size_t n_ops;
 	const char *console;  /* of every domain */
+	const char *looks;    /* what every guest's agent answers; NULL: there is none */
+	unsigned n_looks;     /* how often it was asked */
 	const char *graphics; /* the same; NULL: none */
 	bool hold;            /* guests do not stop */
 };

@@ -93,6 +93,7 @@ static void work(struct rig *r, const struct op *op, struct op_result *result)
 	case OP_AGENT_REBOOT:
 	case OP_AGENT_TIME:
 	case OP_AGENT_INFO:
+	case OP_AGENT_LOOK:
 	case OP_DESCRIBE:
 	case OP_KIND_MAX:
 		return;

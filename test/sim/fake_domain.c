@@ -419,6 +419,7 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_AGENT_REBOOT] = do_agent_reboot,
 	[OP_AGENT_TIME] = do_agent_time,
 	[OP_AGENT_INFO] = do_agent_info,
+	[OP_AGENT_LOOK] = do_agent_info,
 	[OP_SUSPEND]  = do_suspend,
 	[OP_RESUME]   = do_resume,
 	[OP_REBOOT]   = do_reboot,

@@ -240,6 +240,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_READ:
 	case OP_DESCRIBE:
 	case OP_AGENT_INFO:
+	case OP_AGENT_LOOK:
 	case OP_KIND_MAX:
 		break;
 	}

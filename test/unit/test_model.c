@@ -40,6 +40,7 @@ ADAPT(printable)
 ADAPT(request_action)
 ADAPT(verb)
 ADAPT(vmi_verb)
+ADAPT(guest_look)
 ADAPT(pause)
 ADAPT(act)
 ADAPT(intent)
@@ -72,6 +73,7 @@ static const struct names tables[] = {
 	ROW(request_action, REQUEST_ACTION_MAX, "|Start|Stop"),
 	ROW(verb, VERB_MAX, "start|stop|restart"),
 	ROW(vmi_verb, VMI_VERB_MAX, "pause|unpause|softreboot|reset"), /* §5.4 */
+	ROW(guest_look, GUEST_LOOK_MAX, "guestosinfo|userlist|filesystemlist"), /* §5.4 */
 	ROW(pause, PAUSE_MAX, "|Held|Released"),
 	ROW(act, ACT_MAX, "|Reboot|Reset"),
 	ROW(intent, INTENT_MAX, "none|create|wait|delete|rerun|become-always|restore|error"),
@@ -229,6 +231,7 @@ static const struct {
 	{ OP_AGENT_REBOOT, "agent-reboot", LANE_AGENT, 60000 },
 	{ OP_AGENT_TIME, "agent-time", LANE_AGENT, 60000 },
 	{ OP_AGENT_INFO, "agent-info", LANE_AGENT, 60000 },
+	{ OP_AGENT_LOOK, "agent-look", LANE_AGENT, 60000 },
 	{ OP_DESTROY, "destroy", LANE_URGENT, 30000 },
 	{ OP_SUSPEND, "suspend", LANE_GUEST, 30000 },
 	{ OP_RESUME, "resume", LANE_GUEST, 30000 },

@@ -96,6 +96,13 @@ static bool take_vmi_verb(struct piece p, struct route_path *path)
 	return piece_copy(p, text, sizeof(text)) && vmi_verb_parse(text, &path->vmi_verb);
 }
 
+static bool take_look(struct piece p, struct route_path *path)
+{
+	char text[16];
+
+	return piece_copy(p, text, sizeof(text)) && guest_look_parse(text, &path->look);
+}
+
 static bool take_piece(struct piece pattern, struct piece p, struct route_path *path)
 {
 	static const struct {
@@ -111,6 +118,7 @@ static bool take_piece(struct piece pattern, struct piece p, struct route_path *
 		{ "{name}", take_name },
 		{ "{verb}", take_verb },
 		{ "{vmiverb}", take_vmi_verb },
+		{ "{look}", take_look },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)

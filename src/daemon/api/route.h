@@ -16,6 +16,7 @@ struct route_path {
 	enum object_kind kind;           /* of the resource's objects */
 	enum verb verb;
 	enum vmi_verb vmi_verb;
+	enum guest_look look;
 	char ns[NAME_MAX_LEN + 1];   /* "": all namespaces */
 	char name[NAME_MAX_LEN + 1]; /* "": a collection */
 };
@@ -28,7 +29,7 @@ struct route_path {
  *   {namespaced} {cluster}  the plural of a resource of the group whose objects lie in a namespace, or do not
  *   {vm} {vmi}  "virtualmachines", "virtualmachineinstances", of the subresources' group
  *   {ns} {name}  anything within Kubernetes' length      {verb} start, stop, restart
- *   {vmiverb} pause, unpause, softreboot, reset
+ *   {vmiverb} pause, unpause, softreboot, reset      {look} guestosinfo, userlist, filesystemlist
  * *ret is filled only on a match.
  */
 bool route_matches(const char *pattern, const char *path, struct route_path *ret);
