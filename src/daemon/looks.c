@@ -36,19 +36,19 @@ void input_guest_look(struct agent *agent, const struct input *input, struct now
 {
 	const struct request *request = &input->request;
 	struct err err = { 0 };
-	struct machine *m;
+	struct target t;
 
 	(void)now;
 	if (request_is_unsaved(agent, request))
 		return;
-	if (!request_find(agent, request, &m, &err) && !guest_look_check(m->vmi, &m->dom, &err) &&
-		agent->n_looks == LOOKS_MAX)
+	if (!request_find(agent, request, &t, &err) &&
+		!guest_look_check(t.m->vmi, &t.m->dom, &err) && agent->n_looks == LOOKS_MAX)
 		err_set(&err, ERR_TOO_MANY,
 			"%d requests wait for guest agents already: try again later", LOOKS_MAX);
 	if (err.code)
 		agent_answer(agent, request, &err, NULL);
 	else
-		wait_for(agent, request, m);
+		wait_for(agent, request, t.m);
 }
 
 static void answer(struct agent *agent, const struct asked_look *asked, const struct err *err,
