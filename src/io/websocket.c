@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames by wslay, readiness by libuv. wslay is told not to collect messages, so no frame is too large
- * and none costs memory. Pings are answered, closes acknowledged, by wslay itself.
+ * Frames by wslay, readiness by libuv. wslay is told not to collect messages, so none costs memory. Pings
+ * are answered, closes acknowledged, by wslay itself: the answers wait in its queue, so while there are some
+ * nothing more is read.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,8 +18,10 @@ struct websocket {
 	wslay_event_context_ptr wslay; /* owned */
 	struct buf early;              /* read before we were there */
 	size_t early_at;
-	uint8_t opcode; /* of the frame that comes in */
+	uint8_t opcode;   /* of the frame that comes in */
+	uint64_t message; /* bytes of the message that it is part of, with those to come */
 	bool hold;
+	size_t turn;   /* bytes that may still be read before others get theirs */
 	bool broken;   /* the socket ended or failed */
 	bool ended;    /* websocket_end() was called */
 	size_t queued; /* payload given to wslay and not sent yet */
@@ -39,19 +42,35 @@ static ssize_t take_early(struct websocket *ws, void *to, size_t len)
 	return (ssize_t)n;
 }
 
+static bool is_flooded(const struct websocket *ws)
+{
+	return wslay_event_get_queued_msg_count(ws->wslay) > WEBSOCKET_REPLIES_MAX;
+}
+
+static bool must_wait(const struct websocket *ws)
+{
+	return ws->hold || !ws->turn || is_flooded(ws);
+}
+
+static ssize_t receive(struct websocket *ws, void *to, size_t len)
+{
+	len = MIN(len, ws->turn);
+	return ws->early.len ? take_early(ws, to, len) : recv(ws->fd, to, len, MSG_DONTWAIT);
+}
+
 static ssize_t on_recv(wslay_event_context_ptr wslay, uint8_t *to, size_t len, int flags,
 	void *user)
 {
 	struct websocket *ws = user;
-	ssize_t n;
+	bool wait = must_wait(ws);
+	ssize_t n = wait ? -1 : receive(ws, to, len);
 
 	(void)flags;
-	if (ws->early.len && !ws->hold)
-		return take_early(ws, to, len);
-	n = ws->hold ? -1 : recv(ws->fd, to, len, MSG_DONTWAIT);
-	if (n > 0)
+	if (n > 0) {
+		ws->turn -= (size_t)n;
 		return n;
-	if (n < 0 && (ws->hold || errno == EAGAIN || errno == EINTR)) {
+	}
+	if (n < 0 && (wait || errno == EAGAIN || errno == EINTR)) {
 		wslay_event_set_error(wslay, WSLAY_ERR_WOULDBLOCK);
 		return -1;
 	}
@@ -78,13 +97,22 @@ static ssize_t on_send(wslay_event_context_ptr wslay, const uint8_t *data, size_
 	return -1;
 }
 
+/* wslay counts only what it collects, so the bound is ours. */
 static void on_frame_start(wslay_event_context_ptr wslay,
 	const struct wslay_event_on_frame_recv_start_arg *arg, void *user)
 {
 	struct websocket *ws = user;
 
-	(void)wslay;
 	ws->opcode = arg->opcode;
+	if (wslay_is_ctrl_frame(arg->opcode))
+		return;
+	if (arg->opcode != WSLAY_CONTINUATION_FRAME)
+		ws->message = 0;
+	ws->message += arg->payload_length; /* which has 63 bits */
+	if (ws->message <= WEBSOCKET_MESSAGE_MAX)
+		return;
+	wslay_event_queue_close(wslay, WSLAY_CODE_MESSAGE_TOO_BIG, NULL, 0);
+	wslay_event_shutdown_read(wslay);
 }
 
 static void on_frame_chunk(wslay_event_context_ptr wslay,
@@ -93,7 +121,8 @@ static void on_frame_chunk(wslay_event_context_ptr wslay,
 	struct websocket *ws = user;
 
 	(void)wslay;
-	if (!wslay_is_ctrl_frame(ws->opcode) && arg->data_length)
+	if (!wslay_is_ctrl_frame(ws->opcode) && arg->data_length &&
+		ws->message <= WEBSOCKET_MESSAGE_MAX)
 		ws->handler.data(ws->handler.ctx, arg->data, arg->data_length);
 }
 
@@ -104,11 +133,12 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 /* A held socket is not looked at: its end is seen when it is read again. */
 static void watch(struct websocket *ws)
 {
-	int events = ws->hold ? 0 : UV_READABLE;
+	int events = ws->hold || is_flooded(ws) ? 0 : UV_READABLE;
 
 	if (ws->ended)
 		return;
-	if (wslay_event_want_write(ws->wslay))
+	/* What came early lies in no socket: being writable stands for its being readable. */
+	if (wslay_event_want_write(ws->wslay) || (ws->early.len && !ws->hold))
 		events |= UV_WRITABLE;
 	if (events)
 		uv_poll_start(&ws->poll, events, on_poll);
@@ -122,12 +152,27 @@ static bool is_over(struct websocket *ws)
 		!wslay_event_want_read(ws->wslay);
 }
 
+/* wslay names no code for a frame that cannot be read; it may be said if no other is half sent. */
+static void read_frames(struct websocket *ws)
+{
+	static const uint8_t protocol_error[] = { 0x88, 0x02, 0x03, 0xea }; /* a close, 1002 */
+	bool silent = !wslay_event_want_write(ws->wslay);
+
+	ws->turn = WEBSOCKET_TURN_BYTES;
+	if (!wslay_event_recv(ws->wslay))
+		return;
+	if (silent && !ws->broken)
+		(void)!send(ws->fd, protocol_error, sizeof(protocol_error),
+			MSG_DONTWAIT | MSG_NOSIGNAL);
+	ws->broken = true;
+}
+
 static void pump(struct websocket *ws)
 {
 	size_t before = ws->queued;
 
-	if (!ws->hold && wslay_event_recv(ws->wslay))
-		ws->broken = true;
+	if (!ws->hold)
+		read_frames(ws);
 	if (!ws->broken && wslay_event_send(ws->wslay))
 		ws->broken = true;
 	ws->queued = wslay_event_get_queued_msg_length(ws->wslay);
