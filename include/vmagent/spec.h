@@ -24,6 +24,45 @@
 #define BOOTLOADERS(X)  X(BIOS, "bios") X(EFI, "efi") X(EFI_SECURE, "efi-secure")
 #define PANIC_MODELS(X) X(ISA, "isa") X(HYPERV, "hyperv") X(PVPANIC, "pvpanic")
 
+/* X(constant, KubeVirt's name, libvirt's) */
+/* clang-format off */
+#define HYPERV_FEATURES(X) \
+	X(RELAXED,         "relaxed",         "relaxed") \
+	X(VAPIC,           "vapic",           "vapic") \
+	X(SPINLOCKS,       "spinlocks",       "spinlocks") \
+	X(VPINDEX,         "vpindex",         "vpindex") \
+	X(RUNTIME,         "runtime",         "runtime") \
+	X(SYNIC,           "synic",           "synic") \
+	X(STIMER,          "synictimer",      "stimer") \
+	X(RESET,           "reset",           "reset") \
+	X(VENDOR_ID,       "vendorid",        "vendor_id") \
+	X(FREQUENCIES,     "frequencies",     "frequencies") \
+	X(REENLIGHTENMENT, "reenlightenment", "reenlightenment") \
+	X(TLBFLUSH,        "tlbflush",        "tlbflush") \
+	X(IPI,             "ipi",             "ipi") \
+	X(EVMCS,           "evmcs",           "evmcs")
+#define TIMERS(X) \
+	X(RTC,    "rtc",    "rtc") \
+	X(PIT,    "pit",    "pit") \
+	X(HPET,   "hpet",   "hpet") \
+	X(HYPERV, "hyperv", "hypervclock") \
+	X(KVM,    "kvm",    "kvmclock")
+/* clang-format on */
+
+enum hyperv_feature {
+#define X(c, t, l) HYPERV_##c,
+	HYPERV_FEATURES(X)
+#undef X
+		HYPERV_MAX
+};
+enum timer_kind {
+#define X(c, t, l) TIMER_##c,
+	TIMERS(X)
+#undef X
+		TIMER_MAX
+};
+enum toggle { TOGGLE_UNSET, TOGGLE_ON, TOGGLE_OFF };
+
 enum disk_device {
 #define X(c, t) DISK_DEVICE_##c,
 	DISK_DEVICES(X)
@@ -105,14 +144,55 @@ struct kernel_boot {
 	char *args;      /* owned or NULL */
 };
 
+struct cpu_feature {
+	char *name;   /* owned */
+	char *policy; /* owned; require unless given */
+};
+
+struct hyperv {
+	enum toggle features[HYPERV_MAX];
+	bool passthrough;
+	unsigned spinlocks; /* retries */
+	char *vendor_id;    /* owned or NULL */
+	enum toggle direct; /* synictimer.direct */
+};
+
+struct features {
+	bool no_apic;
+	enum toggle apic_eoi, kvm_hidden, pvspinlock;
+	struct hyperv hyperv;
+};
+
+struct timer {
+	enum toggle present; /* UNSET: libvirt's default */
+	char *tick_policy;   /* owned or NULL */
+	char *track;         /* owned or NULL */
+};
+
+struct clock {
+	char *timezone;   /* owned or NULL: in UTC */
+	bool has_offset;  /* from UTC */
+	int64_t offset_s; /* may be negative */
+	struct timer timers[TIMER_MAX];
+};
+
+struct chassis { /* owned or NULL, all */
+	char *manufacturer, *version, *serial, *asset, *sku;
+};
+
 struct vmi_spec {
 	unsigned cores, sockets, threads; /* at least 1 each */
 	char *cpu_model;                  /* owned; host-model unless given */
-	int64_t memory;                   /* bytes: memory.guest */
-	char *machine_type;               /* owned; q35 unless given */
-	char uuid[UID_SIZE];              /* firmware.uuid */
-	char *serial;                     /* owned or NULL: firmware.serial */
+	struct cpu_feature *cpu_features; /* owned */
+	size_t n_cpu_features;
+	int64_t memory;      /* bytes: memory.guest */
+	int64_t huge_pages;  /* bytes of one; 0: of the usual size */
+	char *machine_type;  /* owned; q35 unless given */
+	char uuid[UID_SIZE]; /* firmware.uuid */
+	char *serial;        /* owned or NULL: firmware.serial */
+	struct chassis chassis;
 	enum bootloader bootloader;
+	bool bios_serial;               /* the BIOS talks to the serial console */
 	struct kernel_boot kernel_boot; /* all NULL: none */
 	struct disk *disks;             /* owned */
 	size_t n_disks;
@@ -126,8 +206,10 @@ struct vmi_spec {
 	bool graphics;       /* autoattachGraphicsDevice, default true */
 	bool acpi;           /* features.acpi.enabled, default true */
 	bool rng;            /* devices.rng: a virtio random number generator */
-	bool start_paused;   /* startStrategy: Paused */
-	int64_t grace;       /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
+	struct features features;
+	struct clock clock;
+	bool start_paused; /* startStrategy: Paused */
+	int64_t grace;     /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
 };
 
 #define GRACE_UNSET     (-1)      /* the field is absent */

@@ -44,7 +44,7 @@ static bool is_quantity(const struct node *node)
 const struct node *guest_memory_of(const struct node *spec)
 {
 	static const char *const paths[] = { "domain.memory.guest", REQUESTS "memory",
-		LIMITS "memory" };
+		LIMITS "memory", "domain.memory.hugepages.pageSize" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		const struct node *node = node_at(spec, paths[i]);
@@ -197,14 +197,6 @@ static void default_devices(struct node *spec)
 		default_disk(disks->children[i]);
 }
 
-static void default_feature(struct node *spec, const char *path)
-{
-	struct node *feature = node_at(spec, path);
-
-	if (feature && feature->kind == NODE_MAP)
-		default_true(feature, "enabled");
-}
-
 void vmi_spec_default(struct node *vmi_spec)
 {
 	if (vmi_spec->kind != NODE_MAP)
@@ -216,8 +208,7 @@ void vmi_spec_default(struct node *vmi_spec)
 	default_network(vmi_spec);
 	default_disks(vmi_spec);
 	default_devices(vmi_spec);
-	default_feature(vmi_spec, "domain.features.acpi");
-	default_feature(vmi_spec, "domain.features.smm");
+	default_features(vmi_spec);
 	default_text(vmi_spec, "domain.cpu.model", DEFAULT_CPU_MODEL);
 }
 

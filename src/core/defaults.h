@@ -18,4 +18,13 @@ const struct node *guest_memory_of(const struct node *spec);
 /* A switch such as features.smm: absent is false, there without `enabled` true. */
 bool feature_is_on(const struct node *spec, const char *path);
 
+/* defaults_features.c. That of two Hyper-V features, by their names, the first needs the second. */
+struct hyperv_need {
+	const char *feature, *needs;
+};
+extern const struct hyperv_need hyperv_needs[];
+extern const size_t hyperv_n_needs;
+
+void default_features(struct node *spec);
+
 #endif

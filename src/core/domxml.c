@@ -42,6 +42,18 @@ static void identity(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	metadata(w, context);
 }
 
+static void huge_pages(xmlTextWriterPtr w, int64_t size)
+{
+	xml_open(w, "memoryBacking");
+	xml_open(w, "hugepages");
+	xml_open(w, "page");
+	xml_attr_int(w, "size", size);
+	xml_attr(w, "unit", "b");
+	xml_close(w);
+	xml_close(w);
+	xml_close(w);
+}
+
 static void size(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
 	autofree char *memory = xasprintf("%lld", (long long)spec->memory);
@@ -51,6 +63,8 @@ static void size(xmlTextWriterPtr w, const struct vmi_spec *spec)
 	xml_attr(w, "unit", "b");
 	xmlTextWriterWriteString(w, BAD_CAST memory);
 	xml_close(w);
+	if (spec->huge_pages)
+		huge_pages(w, spec->huge_pages);
 	xml_leaf(w, "vcpu", vcpus);
 }
 
@@ -61,6 +75,20 @@ static void smbios_entry(xmlTextWriterPtr w, const char *name, const char *value
 	xml_open(w, "entry");
 	xml_attr(w, "name", name);
 	xmlTextWriterWriteString(w, BAD_CAST value);
+	xml_close(w);
+}
+
+static void chassis(xmlTextWriterPtr w, const struct chassis *chassis)
+{
+	if (!chassis->manufacturer && !chassis->version && !chassis->serial && !chassis->asset &&
+		!chassis->sku)
+		return;
+	xml_open(w, "chassis");
+	smbios_entry(w, "manufacturer", chassis->manufacturer);
+	smbios_entry(w, "version", chassis->version);
+	smbios_entry(w, "serial", chassis->serial);
+	smbios_entry(w, "asset", chassis->asset);
+	smbios_entry(w, "sku", chassis->sku);
 	xml_close(w);
 }
 
@@ -75,6 +103,7 @@ static void smbios(xmlTextWriterPtr w, const struct vmi_spec *spec)
 	smbios_entry(w, "uuid", spec->uuid);
 	smbios_entry(w, "family", "KubeVirt");
 	xml_close(w);
+	chassis(w, &spec->chassis);
 	xml_close(w);
 }
 
@@ -114,20 +143,11 @@ static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec)
 	if (is_efi)
 		efi(w, spec->bootloader == BOOTLOADER_EFI_SECURE);
 	kernel_boot(w, &spec->kernel_boot);
+	if (spec->bios_serial)
+		xml_empty(w, "bios", "useserial", "yes", NULL);
 	if (spec->start_paused) /* time to choose, once it is resumed (§8.3) */
 		xml_empty(w, "bootmenu", "enable", "yes", "timeout", BOOT_MENU_MS, NULL);
 	xml_empty(w, "smbios", "mode", "sysinfo", NULL);
-	xml_close(w);
-}
-
-static void features(xmlTextWriterPtr w, const struct vmi_spec *spec)
-{
-	xml_open(w, "features");
-	if (spec->acpi)
-		xml_empty(w, "acpi", NULL);
-	xml_empty(w, "apic", NULL);
-	if (spec->bootloader == BOOTLOADER_EFI_SECURE)
-		xml_empty(w, "smm", "state", "on", NULL);
 	xml_close(w);
 }
 
@@ -161,6 +181,9 @@ static void cpu(xmlTextWriterPtr w, const struct vmi_spec *spec, bool kvm)
 		xml_leaf(w, "model", model);
 	}
 	topology(w, spec);
+	for (size_t i = 0; i < spec->n_cpu_features; i++)
+		xml_empty(w, "feature", "policy", spec->cpu_features[i].policy, "name",
+			spec->cpu_features[i].name, NULL);
 	xml_close(w);
 }
 
@@ -172,9 +195,9 @@ static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	size(w, spec);
 	smbios(w, spec);
 	firmware(w, spec);
-	features(w, spec);
+	domain_features(w, spec, context->kvm);
 	cpu(w, spec, context->kvm);
-	xml_empty(w, "clock", "offset", "utc", NULL);
+	domain_clock(w, &spec->clock, context->kvm);
 	domain_devices(w, spec, context);
 	xml_close(w);
 }

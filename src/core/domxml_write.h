@@ -23,6 +23,10 @@ void xml_empty(xmlTextWriterPtr w, const char *element, ...) __attribute__((sent
 void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	const struct domain_context *context);
 
+/* domxml_features.c: the elements <features> and <clock>. */
+void domain_features(xmlTextWriterPtr w, const struct vmi_spec *spec, bool with_kvm);
+void domain_clock(xmlTextWriterPtr w, const struct clock *clock, bool with_kvm);
+
 /* domxml_volumes.c. The file that a volume's disk reads and writes; owned by the caller. */
 char *volume_target(const struct volume *volume, const char *directory);
 /* borrowed or NULL */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * KubeVirt's checks in KubeVirt's order. Those that this version has no fields for (host devices, SEV,
- * TDX, TSC, Hyper-V passthrough) are not there; the CPU check asks whether the node knows its own
+ * TDX) are not there; the CPU check asks whether the node knows its own
  * host-model, which a host with libvirt always does.
  */
 #include "core/migratable.h"
@@ -45,6 +45,27 @@ static char *check_interfaces(const struct vmi *vmi)
 	return NULL;
 }
 
+static bool has_hyperv(const struct vmi *vmi, enum hyperv_feature feature)
+{
+	return vmi->typed.features.hyperv.features[feature] == TOGGLE_ON;
+}
+
+static char *check_tsc(const struct vmi *vmi)
+{
+	if (!has_hyperv(vmi, HYPERV_REENLIGHTENMENT))
+		return NULL;
+	return xstrdup(
+		"hyperv.reenlightenment needs the same TSC frequency everywhere, and what this "
+		"host's is is not known");
+}
+
+static char *check_hyperv(const struct vmi *vmi)
+{
+	if (!vmi->typed.features.hyperv.passthrough)
+		return NULL;
+	return xstrdup("hypervPassthrough shows the guest what only this host has");
+}
+
 static char *check_disks(const struct vmi *vmi)
 {
 	for (size_t i = 0; i < vmi->typed.n_volumes; i++) {
@@ -63,8 +84,10 @@ static const struct {
 	char *(*check)(const struct vmi *vmi);
 	bool storage; /* counts for a migration of the storage, too */
 } checks[] = { /* the first failure is the reason */
-	{ "InterfaceNotLiveMigratable", check_interfaces, true },
-	{ "DisksNotLiveMigratable",     check_disks,      false },
+	{ "InterfaceNotLiveMigratable",         check_interfaces, true },
+	{ "NoTSCFrequencyNotLiveMigratable",    check_tsc,        true },
+	{ "HypervPassthroughNotLiveMigratable", check_hyperv,     true },
+	{ "DisksNotLiveMigratable",             check_disks,      false },
 };
 /* clang-format on */
 

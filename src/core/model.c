@@ -124,8 +124,39 @@ static void interfaces_free(struct interface *interfaces, size_t n)
 	free(interfaces);
 }
 
+static void cpu_features_free(struct cpu_feature *features, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(features[i].name);
+		free(features[i].policy);
+	}
+	free(features);
+}
+
+static void clock_done(struct clock *clock)
+{
+	free(clock->timezone);
+	for (size_t i = 0; i < TIMER_MAX; i++) {
+		free(clock->timers[i].tick_policy);
+		free(clock->timers[i].track);
+	}
+}
+
+static void chassis_done(struct chassis *chassis)
+{
+	free(chassis->manufacturer);
+	free(chassis->version);
+	free(chassis->serial);
+	free(chassis->asset);
+	free(chassis->sku);
+}
+
 void vmi_spec_done(struct vmi_spec *spec)
 {
+	cpu_features_free(spec->cpu_features, spec->n_cpu_features);
+	free(spec->features.hyperv.vendor_id);
+	clock_done(&spec->clock);
+	chassis_done(&spec->chassis);
 	free(spec->cpu_model);
 	free(spec->machine_type);
 	free(spec->serial);

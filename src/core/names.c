@@ -138,6 +138,17 @@ bool is_cpu_model(const char *s)
 	return consists_of(s, ALNUM "-_.+", WORD_LEN_MAX);
 }
 
+bool is_hyperv_vendor(const char *s)
+{
+	return is_firmware_serial(s) && strlen(s) <= HYPERV_VENDOR_LEN_MAX && !strchr(s, ',');
+}
+
+/* It becomes QEMU's TZ, which may also name a file: so no path that leads anywhere else. */
+bool is_timezone(const char *s)
+{
+	return consists_of(s, ALNUM "_+-/", TIMEZONE_LEN_MAX) && *s != '/';
+}
+
 bool is_kernel_args(const char *s)
 {
 	return strlen(s) <= KERNEL_ARGS_LEN_MAX && !strpbrk(s, "\r\n");

@@ -5,11 +5,13 @@
 
 #include <vmagent/base.h>
 
-#define SERIAL_LEN_MAX      256
-#define PATH_LEN_MAX        4095
-#define KERNEL_ARGS_LEN_MAX 2047 /* Linux' own bound, its NUL left out */
-#define WORD_LEN_MAX        128  /* machine type, CPU model */
-#define FILE_SCHEME         "file://"
+#define SERIAL_LEN_MAX        256
+#define PATH_LEN_MAX          4095
+#define KERNEL_ARGS_LEN_MAX   2047 /* Linux' own bound, its NUL left out */
+#define WORD_LEN_MAX          128  /* machine type, CPU model */
+#define HYPERV_VENDOR_LEN_MAX 12
+#define TIMEZONE_LEN_MAX      64
+#define FILE_SCHEME           "file://"
 
 bool is_dns_label(const char *s);     /* DNS-1123 label */
 bool is_dns_subdomain(const char *s); /* DNS-1123 subdomain */
@@ -23,10 +25,12 @@ bool is_disk_serial(const char *s);                   /* [A-Za-z0-9_.+-] */
 bool is_firmware_serial(const char *s);               /* printable ASCII */
 bool is_machine_type(const char *s);                  /* q35…, pc-q35… */
 bool is_cpu_model(const char *s);
-bool is_kernel_args(const char *s); /* one line */
-bool is_clean_path(const char *s);  /* absolute, no empty, "." or ".." part, none at the end */
-bool is_inner_path(const char *s);  /* clean within a folder; a leading slash is fine */
-bool is_image(const char *s);       /* file://<clean path> or a clean path */
+bool is_hyperv_vendor(const char *s); /* printable ASCII, 12 at most, no comma */
+bool is_timezone(const char *s);      /* Area/Place, as in the host's zoneinfo */
+bool is_kernel_args(const char *s);   /* one line */
+bool is_clean_path(const char *s);    /* absolute, no empty, "." or ".." part, none at the end */
+bool is_inner_path(const char *s);    /* clean within a folder; a leading slash is fine */
+bool is_image(const char *s);         /* file://<clean path> or a clean path */
 
 /* The path that an image names: what follows file://, or all of it. Borrowed from image. */
 const char *image_path(const char *image);

@@ -11,6 +11,7 @@
 #define CPU_COUNT_MAX       1024 /* cores, sockets, threads, each */
 #define VCPUS_MAX           4096 /* their product */
 #define BOOT_ORDER_MAX      65535
+#define CLOCK_OFFSET_MAX_S  INT32_MAX
 #define GRACE_MAX_S         GRACE_FOREVER_S
 #define MEMORY_MIN          1000000             /* bytes; KubeVirt: 1M */
 #define OBJECT_LEN_MAX      (NODE_TEXT_MAX / 2) /* bytes of one object as JSON */
@@ -66,6 +67,9 @@ enum schema_treat {
 	X(FIRMWARE_SERIAL, is_firmware_serial, "1 to 256 printable ASCII characters")                  \
 	X(MACHINE, is_machine_type, "q35 or a version of it, such as pc-q35-7.2")                      \
 	X(CPU_MODEL, is_cpu_model, "host-model, host-passthrough or the name of a CPU model")          \
+	X(CPU_FEATURE, is_cpu_model, "the name of a CPU feature, such as vmx")                         \
+	X(HYPERV_VENDOR, is_hyperv_vendor, "1 to 12 printable ASCII characters, no comma")             \
+	X(TIMEZONE, is_timezone, "a time zone such as Europe/Paris")                                   \
 	X(KERNEL_ARGS, is_kernel_args, "one line of at most 2047 characters")                          \
 	X(PATH, is_clean_path, "an absolute path without '.', '..' or '//'")                           \
 	X(INNER_PATH, is_inner_path, "a path within the image's folder, without '.', '..' or '//'")    \

@@ -14,16 +14,18 @@
 #include "core/names.h"
 #include "core/quantity.h"
 #include "core/schema.h"
+#include "core/spec_private.h"
 
-static bool bool_at(const struct node *map, const char *path, bool absent)
+#define HUGE_PAGE_SIZE "domain.memory.hugepages.pageSize"
+
+bool spec_bool(const struct node *map, const char *path, bool absent)
 {
 	const struct node *node = node_at(map, path);
 
 	return node && node->kind == NODE_BOOL ? streq(node->text, "true") : absent;
 }
 
-/* A whole number, or `absent`. */
-static int int_at(const struct node *map, const char *path, int64_t absent, int64_t *ret,
+int spec_int(const struct node *map, const char *path, int64_t absent, int64_t *ret,
 	struct err *err)
 {
 	const struct node *node = node_at(map, path);
@@ -41,7 +43,7 @@ static int int_at(const struct node *map, const char *path, int64_t absent, int6
 	return 0;
 }
 
-static int quantity_at(const struct node *map, const char *path, int64_t *ret, struct err *err)
+int spec_quantity(const struct node *map, const char *path, int64_t *ret, struct err *err)
 {
 	const char *text = node_text(map, path);
 
@@ -51,23 +53,22 @@ static int quantity_at(const struct node *map, const char *path, int64_t *ret, s
 	return err_wrap(err, "'%s'", path);
 }
 
-static int unsigned_at(const struct node *map, const char *path, unsigned *ret, struct err *err)
+int spec_unsigned(const struct node *map, const char *path, unsigned *ret, struct err *err)
 {
 	int64_t value;
-	int rc = int_at(map, path, 0, &value, err);
+	int rc = spec_int(map, path, 0, &value, err);
 
 	if (!rc)
 		*ret = (unsigned)value;
 	return rc;
 }
 
-static char *copy_at(const struct node *map, const char *path)
+char *spec_copy(const struct node *map, const char *path)
 {
 	return xstrdup(node_text(map, path));
 }
 
-/* A list's length, bounded; *ret_list may be NULL. */
-static int list_at(const struct node *spec, const char *path, const struct node **ret_list,
+int spec_list(const struct node *spec, const char *path, const struct node **ret_list,
 	size_t *ret_n, struct err *err)
 {
 	const struct node *list = node_at(spec, path);
@@ -83,6 +84,26 @@ static int list_at(const struct node *spec, const char *path, const struct node 
 
 /* ---- compute ------------------------------------------------------------------------------ */
 
+static int parse_cpu_features(const struct node *spec, struct vmi_spec *s, struct err *err)
+{
+	const struct node *list;
+	size_t n;
+
+	if (spec_list(spec, "domain.cpu.features", &list, &n, err))
+		return -ERR_INVALID;
+	s->cpu_features = n ? xcalloc(n, sizeof(*s->cpu_features)) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct cpu_feature *feature = &s->cpu_features[s->n_cpu_features++];
+		const char *policy = node_text(list->children[i], "policy");
+
+		feature->name = spec_copy(list->children[i], "name");
+		feature->policy = xstrdup(policy && *policy ? policy : "require");
+		if (!feature->name)
+			return err_set(err, ERR_INVALID, "a CPU feature has no name");
+	}
+	return 0;
+}
+
 static int parse_cpu(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
 	struct topology t = topology_of(spec);
@@ -93,19 +114,19 @@ static int parse_cpu(const struct node *spec, struct vmi_spec *s, struct err *er
 	s->sockets = (unsigned)t.sockets;
 	s->cores = (unsigned)t.cores;
 	s->threads = (unsigned)t.threads;
-	s->cpu_model = copy_at(spec, "domain.cpu.model");
+	s->cpu_model = spec_copy(spec, "domain.cpu.model");
 	if (!s->cpu_model)
 		s->cpu_model = xstrdup(DEFAULT_CPU_MODEL);
-	return 0;
+	return parse_cpu_features(spec, s, err);
 }
 
 static int parse_memory(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
-	int rc = quantity_at(spec, "domain.memory.guest", &s->memory, err);
+	int rc = spec_quantity(spec, "domain.memory.guest", &s->memory, err);
 
 	if (!rc && s->memory < MEMORY_MIN)
 		rc = err_set(err, ERR_INVALID, "no memory, or less than 1M");
-	return rc;
+	return rc ? rc : spec_quantity(spec, HUGE_PAGE_SIZE, &s->huge_pages, err);
 }
 
 static enum bootloader bootloader_of(const struct node *spec)
@@ -114,8 +135,8 @@ static enum bootloader bootloader_of(const struct node *spec)
 
 	if (!node_at(spec, efi))
 		return BOOTLOADER_BIOS;
-	return bool_at(node_at(spec, efi), "secureBoot", true) ? BOOTLOADER_EFI_SECURE
-							       : BOOTLOADER_EFI;
+	return spec_bool(node_at(spec, efi), "secureBoot", true) ? BOOTLOADER_EFI_SECURE
+								 : BOOTLOADER_EFI;
 }
 
 static void parse_kernel(const struct node *spec, struct kernel_boot *boot)
@@ -126,9 +147,22 @@ static void parse_kernel(const struct node *spec, struct kernel_boot *boot)
 	if (!image)
 		return;
 	boot->directory = xstrdup(image_path(image));
-	boot->kernel = copy_at(from, "container.kernelPath");
-	boot->initrd = copy_at(from, "container.initrdPath");
-	boot->args = copy_at(from, "kernelArgs");
+	boot->kernel = spec_copy(from, "container.kernelPath");
+	boot->initrd = spec_copy(from, "container.initrdPath");
+	boot->args = spec_copy(from, "kernelArgs");
+}
+
+static struct chassis chassis_of(const struct node *spec)
+{
+	const struct node *from = node_at(spec, "domain.chassis");
+
+	return (struct chassis){
+		.manufacturer = spec_copy(from, "manufacturer"),
+		.version = spec_copy(from, "version"),
+		.serial = spec_copy(from, "serial"),
+		.asset = spec_copy(from, "asset"),
+		.sku = spec_copy(from, "sku"),
+	};
 }
 
 static int parse_firmware(const struct node *spec, struct vmi_spec *s, struct err *err)
@@ -138,20 +172,22 @@ static int parse_firmware(const struct node *spec, struct vmi_spec *s, struct er
 	if (!uuid || !is_uuid(uuid))
 		return err_set(err, ERR_INVALID, "no valid firmware.uuid");
 	uuid_copy(s->uuid, uuid);
-	s->serial = copy_at(spec, "domain.firmware.serial");
+	s->serial = spec_copy(spec, "domain.firmware.serial");
+	s->bios_serial = spec_bool(spec, "domain.firmware.bootloader.bios.useSerial", false);
+	s->chassis = chassis_of(spec);
 	s->bootloader = bootloader_of(spec);
 	parse_kernel(spec, &s->kernel_boot);
-	s->machine_type = copy_at(spec, "domain.machine.type");
+	s->machine_type = spec_copy(spec, "domain.machine.type");
 	if (!s->machine_type)
 		s->machine_type = xstrdup(DEFAULT_MACHINE);
-	s->acpi = bool_at(spec, "domain.features.acpi.enabled", true);
+	s->acpi = spec_bool(spec, "domain.features.acpi.enabled", true);
 	return 0;
 }
 
 static int parse_life(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
 	s->start_paused = streq(node_text(spec, "startStrategy"), "Paused");
-	return int_at(spec, "terminationGracePeriodSeconds", GRACE_UNSET, &s->grace, err);
+	return spec_int(spec, "terminationGracePeriodSeconds", GRACE_UNSET, &s->grace, err);
 }
 
 /* ---- devices ------------------------------------------------------------------------------ */
@@ -163,7 +199,7 @@ static int parse_disk(const struct node *from, struct disk *disk, struct err *er
 	const char *bus = node_text(target, "bus");
 	const char *cache = node_text(from, "cache");
 
-	disk->name = copy_at(from, "name");
+	disk->name = spec_copy(from, "name");
 	if (!disk->name)
 		return err_set(err, ERR_INVALID, "a disk has no name");
 	disk->device = cdrom ? DISK_DEVICE_CDROM : DISK_DEVICE_DISK;
@@ -172,16 +208,16 @@ static int parse_disk(const struct node *from, struct disk *disk, struct err *er
 	if (cache && !disk_cache_parse(cache, &disk->cache))
 		return err_set(err, ERR_INVALID, "disk '%s': unknown cache '%.64s'", disk->name,
 			cache);
-	disk->readonly = bool_at(target, "readonly", false);
-	disk->serial = copy_at(from, "serial");
-	return unsigned_at(from, "bootOrder", &disk->boot_order, err);
+	disk->readonly = spec_bool(target, "readonly", false);
+	disk->serial = spec_copy(from, "serial");
+	return spec_unsigned(from, "bootOrder", &disk->boot_order, err);
 }
 
 static int parse_disks(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
 	const struct node *list;
 	size_t n;
-	int rc = list_at(spec, "domain.devices.disks", &list, &n, err);
+	int rc = spec_list(spec, "domain.devices.disks", &list, &n, err);
 
 	s->disks = rc || !n ? NULL : xcalloc(n, sizeof(*s->disks));
 	for (size_t i = 0; !rc && i < n; i++)
@@ -192,9 +228,9 @@ static int parse_disks(const struct node *spec, struct vmi_spec *s, struct err *
 static int parse_host_disk(const struct node *host, struct volume *volume, struct err *err)
 {
 	volume->kind = VOLUME_HOST_DISK;
-	volume->path = copy_at(host, "path");
-	volume->shared = bool_at(host, "shared", false);
-	if (quantity_at(host, "capacity", &volume->capacity, err))
+	volume->path = spec_copy(host, "path");
+	volume->shared = spec_bool(host, "shared", false);
+	if (spec_quantity(host, "capacity", &volume->capacity, err))
 		return -ERR_INVALID;
 	/* Without a capacity nothing can be created: the file must be there. */
 	volume->create = streq(node_text(host, "type"), "DiskOrCreate") && volume->capacity;
@@ -205,7 +241,7 @@ static int parse_volume(const struct node *from, struct volume *volume, struct e
 {
 	const char *image = node_text(from, "containerDisk.image");
 
-	volume->name = copy_at(from, "name");
+	volume->name = spec_copy(from, "name");
 	if (!volume->name)
 		return err_set(err, ERR_INVALID, "a volume has no name");
 	if (node_get(from, "hostDisk"))
@@ -218,14 +254,14 @@ static int parse_volume(const struct node *from, struct volume *volume, struct e
 	if (!node_get(from, "emptyDisk"))
 		return err_set(err, ERR_INVALID, "volume '%s' has no source", volume->name);
 	volume->kind = VOLUME_EMPTY_DISK;
-	return quantity_at(from, "emptyDisk.capacity", &volume->capacity, err);
+	return spec_quantity(from, "emptyDisk.capacity", &volume->capacity, err);
 }
 
 static int parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
 	const struct node *list;
 	size_t n;
-	int rc = list_at(spec, "volumes", &list, &n, err);
+	int rc = spec_list(spec, "volumes", &list, &n, err);
 
 	s->volumes = rc || !n ? NULL : xcalloc(n, sizeof(*s->volumes));
 	for (size_t i = 0; !rc && i < n; i++)
@@ -245,22 +281,22 @@ static char *mac_of(const char *text)
 
 static int parse_interface(const struct node *from, struct interface *interface, struct err *err)
 {
-	interface->name = copy_at(from, "name");
-	interface->model = copy_at(from, "model");
+	interface->name = spec_copy(from, "name");
+	interface->model = spec_copy(from, "model");
 	interface->bridge = node_get(from, "bridge");
 	interface->mac = mac_of(node_text(from, "macAddress"));
 	if (!interface->name)
 		return err_set(err, ERR_INVALID, "an interface has no name");
 	if (!interface->model)
 		interface->model = xstrdup(DEFAULT_NIC_MODEL);
-	return unsigned_at(from, "bootOrder", &interface->boot_order, err);
+	return spec_unsigned(from, "bootOrder", &interface->boot_order, err);
 }
 
 static int parse_interfaces(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
 	const struct node *list;
 	size_t n;
-	int rc = list_at(spec, "domain.devices.interfaces", &list, &n, err);
+	int rc = spec_list(spec, "domain.devices.interfaces", &list, &n, err);
 
 	s->interfaces = rc || !n ? NULL : xcalloc(n, sizeof(*s->interfaces));
 	for (size_t i = 0; !rc && i < n; i++)
@@ -273,7 +309,7 @@ static int parse_panic_devices(const struct node *spec, struct vmi_spec *s, stru
 	const struct node *list;
 	size_t n;
 
-	if (list_at(spec, "domain.devices.panicDevices", &list, &n, err))
+	if (spec_list(spec, "domain.devices.panicDevices", &list, &n, err))
 		return -ERR_INVALID;
 	if (n > PANIC_DEVICES_MAX)
 		return err_set(err, ERR_INVALID, "over %d panicDevices", PANIC_DEVICES_MAX);
@@ -293,6 +329,8 @@ int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct er
 		parse_cpu,
 		parse_memory,
 		parse_firmware,
+		spec_parse_features,
+		spec_parse_clock,
 		parse_life,
 		parse_disks,
 		parse_volumes,
@@ -307,8 +345,8 @@ int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct er
 			return -ERR_INVALID;
 		}
 	}
-	s.serial_console = bool_at(vmi_spec, "domain.devices.autoattachSerialConsole", true);
-	s.graphics = bool_at(vmi_spec, "domain.devices.autoattachGraphicsDevice", true);
+	s.serial_console = spec_bool(vmi_spec, "domain.devices.autoattachSerialConsole", true);
+	s.graphics = spec_bool(vmi_spec, "domain.devices.autoattachGraphicsDevice", true);
 	s.rng = node_at(vmi_spec, "domain.devices.rng");
 	*ret_spec = s;
 	return 0;

@@ -4,6 +4,7 @@
  * takes all of the XML that core makes, once completed.
  */
 #include <check.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
@@ -27,6 +28,20 @@ static void make_file(char *path, const char *name, const char *content)
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, content, strlen(content)), (int)strlen(content));
 	close(fd);
+}
+
+static char *slurp(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	struct buf text = { 0 };
+	char part[4096];
+	size_t n;
+
+	ck_assert_msg(file != NULL, "%s", path);
+	while ((n = fread(part, 1, sizeof(part), file)))
+		buf_add(&text, part, n);
+	fclose(file);
+	return text.data;
 }
 
 static void setup(void)
@@ -267,6 +282,35 @@ START_TEST(libvirt_takes_it)
 }
 END_TEST
 
+/* What test/unit makes of manifests, by the same judge. */
+START_TEST(libvirt_takes_the_golden_ones)
+{
+	static const char folder[] = "test/unit/golden/manifests";
+	virConnectPtr conn = virConnectOpen("test:///default");
+	DIR *files = opendir(folder);
+	struct dirent *file;
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(files);
+	while ((file = readdir(files))) {
+		autofree char *path = xasprintf("%s/%s", folder, file->d_name);
+		autofree char *xml = strstr(file->d_name, ".xml") ? slurp(path) : NULL;
+		virDomainPtr dom;
+
+		if (!xml)
+			continue;
+		dom = virDomainDefineXMLFlags(conn, xml, VIR_DOMAIN_DEFINE_VALIDATE);
+		ck_assert_msg(dom != NULL, "%s: %s", path, virGetLastErrorMessage());
+		virDomainUndefine(dom);
+		virDomainFree(dom);
+		n++;
+	}
+	closedir(files);
+	virConnectClose(conn);
+	ck_assert_uint_gt(n, 0);
+}
+END_TEST
+
 Suite *test_virt_xml_suite(void);
 Suite *test_virt_xml_suite(void)
 {
@@ -282,6 +326,7 @@ Suite *test_virt_xml_suite(void)
 	tcase_add_test(tc, live);
 	tcase_add_test(tc, qemu_uid);
 	tcase_add_loop_test(tc, libvirt_takes_it, 0, BOOTLOADER_MAX);
+	tcase_add_test(tc, libvirt_takes_the_golden_ones);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

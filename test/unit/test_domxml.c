@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/domxml.h"
+#include "core/manifest.h"
 
 #define GOLDEN_DIR "test/unit/golden/"
 #define VM_UID     "7a0e0f60-0f5e-4c50-9f1f-3d1c8e6c0a01"
@@ -186,6 +187,38 @@ START_TEST(kernel)
 }
 END_TEST
 
+/* Manifests of test/unit/manifests/good, and what becomes of them. */
+static const char *const manifests[] = { "features", "passthrough" };
+
+/* Twice each: on KVM, and without. */
+START_TEST(of_a_manifest)
+{
+	bool with_kvm = _i % 2 == 0;
+	const char *manifest = manifests[_i / 2];
+	struct domain_context here = context;
+	autofree char *path = xasprintf("test/unit/manifests/good/%s.yaml", manifest);
+	autofree char *name = xasprintf("manifests/%s%s", manifest, with_kvm ? "" : "-tcg");
+	autofree char *text = slurp(path), *xml = NULL;
+	struct findings findings = { 0 };
+	struct policy policy = { 0 };
+	struct documents docs;
+	struct vmi_spec spec;
+	struct manifest m;
+	struct err err;
+
+	ck_assert_int_eq(nodes_parse(text, strlen(text), &docs, &(struct place){ 0 }, &err), 0);
+	ck_assert_int_eq(manifest_check(docs.roots[0], &policy, &m, &findings), 0);
+	manifest_default(m.kind, m.root, NULL);
+	ck_assert_msg(!spec_parse(node_get(m.root, "spec"), &spec, &err), "%s", err.msg);
+	here.kvm = with_kvm;
+	xml = domain_xml(&spec, &here);
+	check_golden(name, xml);
+	vmi_spec_done(&spec);
+	manifest_done(&m);
+	documents_done(&docs);
+}
+END_TEST
+
 /* A text from a manifest never becomes markup (users.md 79). */
 START_TEST(escapes)
 {
@@ -305,6 +338,7 @@ Suite *test_domxml_suite(void)
 	tcase_add_test(tc, everything);
 	tcase_add_test(tc, kvm);
 	tcase_add_test(tc, kernel);
+	tcase_add_loop_test(tc, of_a_manifest, 0, 2 * ARRAY_SIZE(manifests));
 	tcase_add_test(tc, escapes);
 	tcase_add_test(tc, target_names);
 	tcase_add_test(tc, works);

@@ -76,12 +76,35 @@ START_TEST(row)
 }
 END_TEST
 
+/* Reasons that lie in one field of the spec. */
+START_TEST(features_of_one_host)
+{
+	struct vmi vmi = { .typed.features.hyperv.passthrough = true };
+	struct migratable m;
+
+	migratable_of(&vmi, &m);
+	ck_assert_str_eq(m.reason, "HypervPassthroughNotLiveMigratable");
+	migratable_done(&m);
+	vmi.typed.features.hyperv.features[HYPERV_REENLIGHTENMENT] = TOGGLE_ON;
+	migratable_of(&vmi, &m);
+	ck_assert_str_eq(m.reason, "NoTSCFrequencyNotLiveMigratable");
+	ck_assert_ptr_nonnull(m.storage);
+	migratable_done(&m);
+	vmi.typed.features.hyperv.features[HYPERV_REENLIGHTENMENT] = TOGGLE_OFF;
+	vmi.typed.features.hyperv.passthrough = false;
+	migratable_of(&vmi, &m);
+	ck_assert_ptr_null(m.reason);
+	migratable_done(&m);
+}
+END_TEST
+
 Suite *test_migratable_suite(void)
 {
 	Suite *s = suite_create("migratable");
 	TCase *table = tcase_create("§1.3 LiveMigratable");
 
 	tcase_add_loop_test(table, row, 0, ARRAY_SIZE(rows));
+	tcase_add_test(table, features_of_one_host);
 	suite_add_tcase(s, table);
 	return s;
 }

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What a manifest may say of a machine, on real QEMU: libvirt takes it, the guest starts with it, and what has no effect is
+# named.
+# environments: embed
+# takes: 30
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+begin
+manifest rich Always net >"$T/rich.yaml"
+sed -i -e "/^      domain:/r /dev/stdin" "$T/rich.yaml" <<-'YAML'
+	        cpu: { cores: 2, features: [ { name: aes, policy: disable } ] }
+	        chassis: { manufacturer: A & B, version: '1', serial: '2', asset: '3', sku: '4' }
+	        clock:
+	          utc: { offsetSeconds: 3600 }
+	          timer: { rtc: { tickPolicy: catchup }, pit: { tickPolicy: delay }, hpet: { present: false }, hyperv: {}, kvm: {} }
+	        features:
+	          apic: { endOfInterrupt: true }
+	          kvm: { hidden: true }
+	          pvspinlock: {}
+	          hyperv: { relaxed: {}, vapic: {}, spinlocks: { spinlocks: 8191 }, synictimer: { direct: {} }, runtime: {},
+	            frequencies: {}, reset: {}, tlbflush: {}, ipi: {}, vendorid: { vendorid: KVM Hv } }
+	        firmware: { bootloader: { bios: { useSerial: true } } }
+YAML
+sed -i -e 's/^    spec:/&\n      priorityClassName: high/' "$T/rich.yaml"
+
+holds 'the manifest is valid' vmactl validate "$T/rich.yaml"
+put rich.yaml <"$T/rich.yaml"
+await 'VM rich is known' vmactl get vm rich
+running rich
+up rich
+soon '… and what has no effect is named' told rich '' 'ManifestApplied.*priorityClassName: no effect'
+holds 'it stops' vmactl stop rich
+soon '… as every guest' no_vmi rich
