@@ -116,8 +116,13 @@ struct disk {
 	enum disk_bus bus; /* never UNSET after defaulting */
 	enum disk_cache cache;
 	bool readonly;
-	unsigned boot_order; /* 0: none */
-	char *serial;        /* owned or NULL */
+	unsigned boot_order;                    /* 0: none */
+	char *serial;                           /* owned or NULL */
+	char *io;                               /* owned or NULL: left to QEMU */
+	char *error_policy;                     /* owned or NULL: stop */
+	char *pci_address;                      /* owned or NULL: left to libvirt */
+	unsigned logical_block, physical_block; /* bytes; 0: left to QEMU */
+	bool dedicated_io_thread;
 };
 
 struct volume {
@@ -130,10 +135,13 @@ struct volume {
 };
 
 struct interface {
-	char *name;  /* owned; the network's name (a pod network in this version) */
-	char *model; /* owned; virtio unless given */
-	char *mac;   /* owned or NULL */
-	bool bridge; /* bound to the pod network by bridge, not by masquerade */
+	char *name;          /* owned; the network's name (a pod network in this version) */
+	char *model;         /* owned; virtio unless given */
+	char *mac;           /* owned or NULL */
+	char *pci_address;   /* owned or NULL: left to libvirt */
+	unsigned acpi_index; /* 0: none */
+	bool down;           /* the link */
+	bool bridge;         /* bound to the pod network by bridge, not by masquerade */
 	unsigned boot_order;
 };
 
@@ -180,6 +188,19 @@ struct chassis { /* owned or NULL, all */
 	char *manufacturer, *version, *serial, *asset, *sku;
 };
 
+#define IO_THREADS_POLICIES(X) X(UNSET, "") X(SHARED, "shared") X(AUTO, "auto")
+enum io_threads_policy {
+#define X(c, t) IO_THREADS_##c,
+	IO_THREADS_POLICIES(X)
+#undef X
+		IO_THREADS_MAX
+};
+ENUM_DECLARE(io_threads_policy, IO_THREADS, IO_THREADS_POLICIES)
+
+struct input_device {
+	bool virtio; /* else on USB */
+};
+
 struct vmi_spec {
 	unsigned cores, sockets, threads; /* at least 1 each */
 	char *cpu_model;                  /* owned; host-model unless given */
@@ -202,6 +223,13 @@ struct vmi_spec {
 	size_t n_interfaces;
 	enum panic_model panic_devices[PANIC_DEVICES_MAX];
 	size_t n_panic_devices;
+	struct input_device *inputs; /* owned; tablets */
+	size_t n_inputs;
+	char *sound;    /* owned or NULL: the model */
+	char *watchdog; /* owned or NULL: the i6300esb's action */
+	bool no_balloon;
+	bool multi_queue; /* a queue per CPU for each virtio disk */
+	enum io_threads_policy io_threads;
 	bool serial_console; /* autoattachSerialConsole, default true */
 	bool graphics;       /* autoattachGraphicsDevice, default true */
 	bool acpi;           /* features.acpi.enabled, default true */

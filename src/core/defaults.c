@@ -189,12 +189,39 @@ static void default_disk(struct node *disk)
 	default_text(disk, "disk.bus", DEFAULT_DISK_BUS);
 }
 
+/* One to point with, if it is wanted and none is named. */
+static void default_inputs(struct node *spec)
+{
+	const struct node *attach = node_at(spec, "domain.devices.autoattachInputDevice");
+	struct node *inputs;
+
+	if (attach && streq(attach->text, "true") && is_empty_list(spec, "domain.devices.inputs"))
+		node_append(list_at(spec, "domain.devices.inputs"), named("default-0"));
+	inputs = node_at(spec, "domain.devices.inputs");
+	for (size_t i = 0; inputs && i < inputs->n_children; i++) {
+		if (inputs->children[i]->kind != NODE_MAP)
+			continue;
+		default_text(inputs->children[i], "bus", "usb");
+		default_text(inputs->children[i], "type", "tablet");
+	}
+}
+
+static void default_watchdog(struct node *spec)
+{
+	struct node *watchdog = node_at(spec, "domain.devices.watchdog");
+
+	if (watchdog && watchdog->kind == NODE_MAP)
+		default_text(watchdog, "i6300esb.action", "reset");
+}
+
 static void default_devices(struct node *spec)
 {
 	struct node *disks = node_at(spec, "domain.devices.disks");
 
 	for (size_t i = 0; disks && i < disks->n_children; i++)
 		default_disk(disks->children[i]);
+	default_inputs(spec);
+	default_watchdog(spec);
 }
 
 void vmi_spec_default(struct node *vmi_spec)

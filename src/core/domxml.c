@@ -57,6 +57,8 @@ static void huge_pages(xmlTextWriterPtr w, int64_t size)
 static void size(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
 	autofree char *memory = xasprintf("%lld", (long long)spec->memory);
+	unsigned io_threads = domain_io_threads(spec);
+	autofree char *threads = xasprintf("%u", io_threads);
 	autofree char *vcpus = xasprintf("%u", spec->sockets * spec->cores * spec->threads);
 
 	xml_open(w, "memory");
@@ -66,6 +68,8 @@ static void size(xmlTextWriterPtr w, const struct vmi_spec *spec)
 	if (spec->huge_pages)
 		huge_pages(w, spec->huge_pages);
 	xml_leaf(w, "vcpu", vcpus);
+	if (io_threads)
+		xml_leaf(w, "iothreads", threads);
 }
 
 static void smbios_entry(xmlTextWriterPtr w, const char *name, const char *value)

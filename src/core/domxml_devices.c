@@ -38,6 +38,9 @@ static void controllers(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
 	bool usb = has_bus(spec, DISK_BUS_USB);
 
+	for (size_t i = 0; i < spec->n_inputs; i++)
+		usb |= !spec->inputs[i].virtio;
+
 	xml_empty(w, "controller", "type", "usb", "model", usb ? "qemu-xhci" : "none", NULL);
 	if (has_bus(spec, DISK_BUS_SCSI))
 		xml_empty(w, "controller", "type", "scsi", "index", "0", "model", "virtio-scsi",
@@ -77,12 +80,23 @@ static void target(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct
 	xml_empty(w, "target", "dev", name, "bus", buses[disk->bus].name, NULL);
 }
 
-static void driver(xmlTextWriterPtr w, const struct disk *disk, const struct volume *volume)
+static void driver(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct disk *disk,
+	const struct volume *volume)
 {
-	xml_empty(w, "driver", "name", "qemu", "type",
-		volume->kind == VOLUME_HOST_DISK ? "raw" : "qcow2", "error_policy", "stop",
-		"discard", "unmap", "cache",
-		disk->cache == DISK_CACHE_UNSET ? NULL : disk_cache_name(disk->cache), NULL);
+	unsigned thread = disk_io_thread(spec, disk);
+
+	xml_open(w, "driver");
+	xml_attr(w, "name", "qemu");
+	xml_attr(w, "type", volume->kind == VOLUME_HOST_DISK ? "raw" : "qcow2");
+	xml_attr(w, "error_policy", disk->error_policy ? disk->error_policy : "stop");
+	xml_attr(w, "discard", "unmap");
+	xml_attr(w, "cache", disk->cache == DISK_CACHE_UNSET ? NULL : disk_cache_name(disk->cache));
+	xml_attr(w, "io", disk->io);
+	if (thread)
+		xml_attr_int(w, "iothread", thread);
+	if (spec->multi_queue && disk->bus == DISK_BUS_VIRTIO)
+		xml_attr_int(w, "queues", spec->sockets * spec->cores * spec->threads);
+	xml_close(w);
 }
 
 /*
@@ -102,15 +116,16 @@ static void backing(xmlTextWriterPtr w, const struct volume *volume)
 	xml_close(w);
 }
 
-static void medium(xmlTextWriterPtr w, const struct disk *disk, const struct volume *volume,
+static void medium(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct disk *disk,
 	const char *directory)
 {
+	const struct volume *volume = volume_of(spec, disk->name);
 	autofree char *path = NULL;
 
 	if (!volume)
 		return;
 	path = volume_target(volume, directory);
-	driver(w, disk, volume);
+	driver(w, spec, disk, volume);
 	xml_empty(w, "source", "file", path, NULL);
 	backing(w, volume);
 }
@@ -132,18 +147,56 @@ static void alias(xmlTextWriterPtr w, const char *name)
 	xml_empty(w, "alias", "name", text, NULL);
 }
 
+static void block_size(xmlTextWriterPtr w, const struct disk *disk)
+{
+	if (!disk->logical_block)
+		return;
+	xml_open(w, "blockio");
+	xml_attr_int(w, "logical_block_size", disk->logical_block);
+	xml_attr_int(w, "physical_block_size", disk->physical_block);
+	xml_close(w);
+}
+
+/* dddd:bb:ss.f, as the manifest's grammar has it */
+static void pci_address(xmlTextWriterPtr w, const char *text)
+{
+	unsigned domain, bus, slot, function;
+	autofree char *domain_text = NULL, *bus_text = NULL, *slot_text = NULL;
+	char function_text[4];
+
+	if (!text || sscanf(text, "%4x:%2x:%2x.%1u", &domain, &bus, &slot, &function) != 4)
+		return;
+	domain_text = xasprintf("0x%04x", domain);
+	bus_text = xasprintf("0x%02x", bus);
+	slot_text = xasprintf("0x%02x", slot);
+	snprintf(function_text, sizeof(function_text), "0x%u", function & 7);
+	xml_empty(w, "address", "type", "pci", "domain", domain_text, "bus", bus_text, "slot",
+		slot_text, "function", function_text, NULL);
+}
+
+static void acpi_index(xmlTextWriterPtr w, unsigned index)
+{
+	if (!index)
+		return;
+	xml_open(w, "acpi");
+	xml_attr_int(w, "index", index);
+	xml_close(w);
+}
+
 static void disk_device(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct disk *disk,
 	const char *directory)
 {
 	xml_open(w, "disk");
 	xml_attr(w, "type", "file");
 	xml_attr(w, "device", disk_device_name(disk->device));
-	medium(w, disk, volume_of(spec, disk->name), directory);
+	medium(w, spec, disk, directory);
 	target(w, spec, disk);
 	if (disk->readonly || disk->device == DISK_DEVICE_CDROM)
 		xml_empty(w, "readonly", NULL);
 	xml_leaf(w, "serial", disk->serial);
 	boot_order(w, disk->boot_order);
+	block_size(w, disk);
+	pci_address(w, disk->pci_address);
 	alias(w, disk->name);
 	xml_close(w);
 }
@@ -182,6 +235,10 @@ static void interface(xmlTextWriterPtr w, const struct interface *nic,
 	boot_order(w, nic->boot_order);
 	if (!nic->boot_order)
 		xml_empty(w, "rom", "enabled", "no", NULL);
+	if (nic->down)
+		xml_empty(w, "link", "state", "down", NULL);
+	acpi_index(w, nic->acpi_index);
+	pci_address(w, nic->pci_address);
 	alias(w, nic->name);
 	xml_close(w);
 }
@@ -244,25 +301,6 @@ static void panic_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	}
 }
 
-static void balloon(xmlTextWriterPtr w)
-{
-	xml_open(w, "memballoon");
-	xml_attr(w, "model", "virtio");
-	xml_empty(w, "stats", "period", "10", NULL);
-	xml_close(w);
-}
-
-static void rng(xmlTextWriterPtr w)
-{
-	xml_open(w, "rng");
-	xml_attr(w, "model", "virtio");
-	xml_open(w, "backend");
-	xml_attr(w, "model", "random");
-	xmlTextWriterWriteString(w, BAD_CAST "/dev/urandom");
-	xml_close(w);
-	xml_close(w);
-}
-
 static void video(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
 	bool efi = spec->bootloader != BOOTLOADER_BIOS;
@@ -303,9 +341,7 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	if (spec->graphics)
 		graphics(w);
 	video(w, spec);
-	balloon(w);
-	if (spec->rng)
-		rng(w);
+	domain_peripherals(w, spec);
 	panic_devices(w, spec, context);
 	xml_close(w);
 }

@@ -27,6 +27,11 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 void domain_features(xmlTextWriterPtr w, const struct vmi_spec *spec, bool with_kvm);
 void domain_clock(xmlTextWriterPtr w, const struct clock *clock, bool with_kvm);
 
+/* domxml_peripherals.c: inputs, sound, watchdog, balloon, random numbers; and the threads of disks. */
+void domain_peripherals(xmlTextWriterPtr w, const struct vmi_spec *spec);
+unsigned domain_io_threads(const struct vmi_spec *spec);
+unsigned disk_io_thread(const struct vmi_spec *spec, const struct disk *disk); /* 0: none */
+
 /* domxml_volumes.c. The file that a volume's disk reads and writes; owned by the caller. */
 char *volume_target(const struct volume *volume, const char *directory);
 /* borrowed or NULL */

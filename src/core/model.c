@@ -16,6 +16,7 @@ ENUM_DEFINE(disk_cache, DISK_CACHE, DISK_CACHES)
 ENUM_DEFINE(volume_kind, VOLUME, VOLUME_KINDS)
 ENUM_DEFINE(bootloader, BOOTLOADER, BOOTLOADERS)
 ENUM_DEFINE(panic_model, PANIC_MODEL, PANIC_MODELS)
+ENUM_DEFINE(io_threads_policy, IO_THREADS, IO_THREADS_POLICIES)
 
 ENUM_DEFINE(phase, PHASE, PHASES)
 ENUM_DEFINE(run_strategy, STRATEGY, RUN_STRATEGIES)
@@ -101,6 +102,9 @@ static void disks_free(struct disk *disks, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		free(disks[i].name);
 		free(disks[i].serial);
+		free(disks[i].io);
+		free(disks[i].error_policy);
+		free(disks[i].pci_address);
 	}
 	free(disks);
 }
@@ -120,6 +124,7 @@ static void interfaces_free(struct interface *interfaces, size_t n)
 		free(interfaces[i].name);
 		free(interfaces[i].model);
 		free(interfaces[i].mac);
+		free(interfaces[i].pci_address);
 	}
 	free(interfaces);
 }
@@ -157,6 +162,9 @@ void vmi_spec_done(struct vmi_spec *spec)
 	free(spec->features.hyperv.vendor_id);
 	clock_done(&spec->clock);
 	chassis_done(&spec->chassis);
+	free(spec->inputs);
+	free(spec->sound);
+	free(spec->watchdog);
 	free(spec->cpu_model);
 	free(spec->machine_type);
 	free(spec->serial);

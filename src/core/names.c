@@ -149,6 +149,20 @@ bool is_timezone(const char *s)
 	return consists_of(s, ALNUM "_+-/", TIMEZONE_LEN_MAX) && *s != '/';
 }
 
+bool is_pci_address(const char *s)
+{
+	static const char form[] = "xxxx:xx:xx.f";
+	size_t i = 0;
+
+	for (; form[i] && s[i]; i++) {
+		if (form[i] == 'x'               ? !isxdigit((unsigned char)s[i])
+				: form[i] == 'f' ? s[i] < '0' || s[i] > '7'
+						 : s[i] != form[i])
+			return false;
+	}
+	return !form[i] && !s[i];
+}
+
 bool is_kernel_args(const char *s)
 {
 	return strlen(s) <= KERNEL_ARGS_LEN_MAX && !strpbrk(s, "\r\n");

@@ -27,6 +27,7 @@ bool is_machine_type(const char *s);                  /* q35…, pc-q35… */
 bool is_cpu_model(const char *s);
 bool is_hyperv_vendor(const char *s); /* printable ASCII, 12 at most, no comma */
 bool is_timezone(const char *s);      /* Area/Place, as in the host's zoneinfo */
+bool is_pci_address(const char *s);   /* dddd:bb:ss.f, hexadecimal */
 bool is_kernel_args(const char *s);   /* one line */
 bool is_clean_path(const char *s);    /* absolute, no empty, "." or ".." part, none at the end */
 bool is_inner_path(const char *s);    /* clean within a folder; a leading slash is fine */

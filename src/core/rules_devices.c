@@ -111,6 +111,7 @@ static void disk_rules(struct check *c, const struct node *spec)
 		if (count_keys(disks->children[i], targets, &last) > 1)
 			check_add_key(c, last, last->key, "give disk or cdrom, not both");
 		bus_rules(c, disks->children[i]);
+		disk_option_rules(c, disks->children[i]);
 		check_leave(c, mark);
 	}
 }

@@ -8,8 +8,9 @@
 
 #include "core/node.h"
 
-#define CPU_COUNT_MAX       1024 /* cores, sockets, threads, each */
-#define VCPUS_MAX           4096 /* their product */
+#define CPU_COUNT_MAX       1024    /* cores, sockets, threads, each */
+#define VCPUS_MAX           4096    /* their product */
+#define BLOCK_SIZE_MAX      2097152 /* bytes */
 #define BOOT_ORDER_MAX      65535
 #define CLOCK_OFFSET_MAX_S  INT32_MAX
 #define GRACE_MAX_S         GRACE_FOREVER_S
@@ -71,6 +72,7 @@ enum schema_treat {
 	X(HYPERV_VENDOR, is_hyperv_vendor, "1 to 12 printable ASCII characters, no comma")             \
 	X(TIMEZONE, is_timezone, "a time zone such as Europe/Paris")                                   \
 	X(KERNEL_ARGS, is_kernel_args, "one line of at most 2047 characters")                          \
+	X(PCI_ADDRESS, is_pci_address, "a PCI address such as 0000:81:01.0")                           \
 	X(PATH, is_clean_path, "an absolute path without '.', '..' or '//'")                           \
 	X(INNER_PATH, is_inner_path, "a path within the image's folder, without '.', '..' or '//'")    \
 	X(IMAGE, is_image, "file:///PATH or an absolute path, without '.', '..' or '//' (registries come " \

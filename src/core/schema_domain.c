@@ -160,9 +160,8 @@ static const struct schema_field rows[] = {
 	F(SPEC, "domain.rebootPolicy",                        ENUM,
 		REFUSED("a guest that reboots goes on in the same run")),
 	F(SPEC, "domain.ioThreads",                           MAP,
-		REFUSED("disks are served by QEMU's main thread")),
-	F(SPEC, "domain.ioThreadsPolicy",                     ENUM,
-		REFUSED("disks are served by QEMU's main thread")),
+		REFUSED("choose ioThreadsPolicy: shared or auto")),
+	F(SPEC, "domain.ioThreadsPolicy",                     ENUM, ONE("shared|auto")),
 };
 /* clang-format on */
 

@@ -210,6 +210,8 @@ static int parse_disk(const struct node *from, struct disk *disk, struct err *er
 			cache);
 	disk->readonly = spec_bool(target, "readonly", false);
 	disk->serial = spec_copy(from, "serial");
+	if (spec_parse_disk_options(from, disk, err))
+		return -ERR_INVALID;
 	return spec_unsigned(from, "bootOrder", &disk->boot_order, err);
 }
 
@@ -284,11 +286,15 @@ static int parse_interface(const struct node *from, struct interface *interface,
 	interface->name = spec_copy(from, "name");
 	interface->model = spec_copy(from, "model");
 	interface->bridge = node_get(from, "bridge");
+	interface->pci_address = spec_copy(from, "pciAddress");
+	interface->down = streq(node_text(from, "state"), "down");
 	interface->mac = mac_of(node_text(from, "macAddress"));
 	if (!interface->name)
 		return err_set(err, ERR_INVALID, "an interface has no name");
 	if (!interface->model)
 		interface->model = xstrdup(DEFAULT_NIC_MODEL);
+	if (spec_unsigned(from, "acpiIndex", &interface->acpi_index, err))
+		return -ERR_INVALID;
 	return spec_unsigned(from, "bootOrder", &interface->boot_order, err);
 }
 
@@ -336,6 +342,7 @@ int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct er
 		parse_volumes,
 		parse_interfaces,
 		parse_panic_devices,
+		spec_parse_peripherals,
 	};
 	struct vmi_spec s = { 0 };
 

@@ -27,4 +27,8 @@ enum toggle spec_toggle(const struct node *map, const char *path);
 int spec_parse_features(const struct node *spec, struct vmi_spec *s, struct err *err);
 int spec_parse_clock(const struct node *spec, struct vmi_spec *s, struct err *err);
 
+/* spec_devices.c */
+int spec_parse_disk_options(const struct node *from, struct disk *disk, struct err *err);
+int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct err *err);
+
 #endif

@@ -188,7 +188,7 @@ START_TEST(kernel)
 END_TEST
 
 /* Manifests of test/unit/manifests/good, and what becomes of them. */
-static const char *const manifests[] = { "features", "passthrough" };
+static const char *const manifests[] = { "features", "passthrough", "devices", "tablets" };
 
 /* Twice each: on KVM, and without. */
 START_TEST(of_a_manifest)

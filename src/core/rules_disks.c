@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules of semantics §9.3 about how one disk is served: what goes with its bus, its cache and its blocks.
+ *
+ * Owns nothing; single values were judged by schema_check.c, so what is of a wrong kind is passed over.
+ */
+#include "core/check.h"
+#include "core/defaults.h"
+
+static const char *bus_of(const struct node *disk)
+{
+	const char *bus = node_text(disk, node_get(disk, "cdrom") ? "cdrom.bus" : "disk.bus");
+
+	return bus ? bus : DEFAULT_DISK_BUS;
+}
+
+/* What only a virtio disk can have. */
+static void virtio_rules(struct check *c, const struct node *disk)
+{
+	static const char *const fields[] = { "dedicatedIOThread", "disk.pciAddress" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		const struct node *field = node_at(disk, fields[i]);
+
+		if (field && field->text && !streq(field->text, "false") &&
+			!streq(bus_of(disk), "virtio"))
+			check_add_key(c, field, fields[i], "only a disk on virtio can have it");
+	}
+}
+
+static void io_rules(struct check *c, const struct node *disk)
+{
+	const struct node *io = node_get(disk, "io");
+
+	if (io && streq(io->text, "native") && !streq(node_text(disk, "cache"), "none"))
+		check_add(c, io, "io", "native needs cache: none");
+}
+
+static int64_t number(const struct node *node)
+{
+	return node && node->kind == NODE_NUMBER ? strtoll(node->text, NULL, 10) : 0;
+}
+
+static void block_rules(struct check *c, const struct node *disk)
+{
+	const struct node *custom = node_at(disk, "blockSize.custom");
+	const struct node *logical = node_get(custom, "logical");
+	int64_t least = number(logical), physical = number(node_get(custom, "physical"));
+
+	if (least <= 0 || physical <= 0)
+		return;
+	if (least & (least - 1) || physical & (physical - 1))
+		check_add(c, custom, "blockSize.custom", "expected powers of two");
+	else if (least > physical)
+		check_add(c, logical, "blockSize.custom.logical", "expected at most physical");
+	else if (least != 512 && streq(bus_of(disk), "sata"))
+		check_add(c, logical, "blockSize.custom.logical",
+			"a disk on sata has blocks of 512 bytes; use another bus");
+}
+
+void disk_option_rules(struct check *c, const struct node *disk)
+{
+	virtio_rules(c, disk);
+	io_rules(c, disk);
+	block_rules(c, disk);
+}
