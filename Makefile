@@ -29,7 +29,7 @@ LINK  = $(CC) $(HARD) $(CFLAGS) -pie -Wl,-z,relro,-z,now,--as-needed $(LDFLAGS) 
 # A static archive where the distribution ships one, by the first name that exists; else the shared library.
 static     = $(firstword $(filter /%,$(foreach l,$1,$(shell $(CC) -print-file-name=lib$l.a))) -l$(lastword $1))
 AGENT_LIBS = $(call static,uv_a uv) $(call static,sqlite3) $(call static,yaml) \
-	$(shell pkg-config --libs libvirt libvirt-qemu libcjson libxml-2.0 libmicrohttpd) -lwslay -lm -pthread
+	$(shell pkg-config --libs libvirt libvirt-qemu libcjson libxml-2.0 libmicrohttpd gnutls) -lwslay -lm -pthread
 CTL_LIBS   = $(call static,yaml) $(shell pkg-config --libs libcjson) -lwslay -lm
 TEST_LIBS  = $(AGENT_LIBS) $(shell pkg-config --libs check)
 

@@ -51,10 +51,11 @@ struct peer_config {   /* one entry of the configuration */
 };
 
 enum peer_event_kind {
-	PEER_UP,     /* hello, expires */
-	PEER_DOWN,   /* why */
-	PEER_CLOCK,  /* ahead, round_trip */
-	PEER_STATUS, /* status */
+	PEER_UP,       /* hello, expires */
+	PEER_DOWN,     /* why */
+	PEER_CLOCK,    /* ahead, round_trip */
+	PEER_STATUS,   /* status */
+	PEER_STRANGER, /* why: where from, and what is wrong with it; name is NULL */
 	PEER_SELF /* of this node's own certificate: expires, or why it cannot be used; name is NULL */
 };
 
