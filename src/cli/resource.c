@@ -53,6 +53,22 @@ static const struct column domain_columns[] = {
 	{ "LAST SEEN",       ".status.lastSeen",                     CELL_AGE,    false },
 	{ 0 },
 };
+static const struct column peer_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "ADDRESS",         ".spec.address",                        CELL_TEXT,   false },
+	{ "STATE",           ".status.state",                        CELL_TEXT,   false },
+	{ "SINCE",           ".status.since",                        CELL_AGE,    true },
+	{ "VERSION",         ".status.version",                      CELL_TEXT,   false },
+	{ "PROTOCOL",        ".status.protocol",                     CELL_TEXT,   true },
+	{ "CLOCK(MS)",       ".status.clockDifferenceMilliseconds",  CELL_TEXT,   false },
+	{ "CPUS",            ".status.capacity.cpus",                CELL_TEXT,   false },
+	{ "MEMORY",          ".status.capacity.memory",              CELL_TEXT,   false },
+	{ "GUESTS",          ".status.guests",                       CELL_TEXT,   false },
+	{ "GUEST-MEMORY",    ".status.guestMemory",                  CELL_TEXT,   true },
+	{ "CERTIFICATE-EXPIRES", ".status.certificateExpires",       CELL_TEXT,   false },
+	{ "MESSAGE",         ".status.message",                      CELL_TEXT,   false },
+	{ 0 },
+};
 
 static const struct column pod_columns[] = {
 	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
@@ -97,6 +113,8 @@ static const struct resource resources[] = {
 	{ "Node", "nodes", "node", "/api/v1", "v1", "no node nodes", node_columns, true },
 	{ "KubeVirt", "kubevirts", "kubevirt.kubevirt.io", "/apis/kubevirt.io/v1", "kubevirt.io/v1",
 	  "kv kvs kubevirt kubevirts kubevirt.kubevirt.io kubevirts.kubevirt.io", phase_columns, false },
+	{ "Peer", "peers", "peer.vmagent.io", "/apis/vmagent.io/v1", "vmagent.io/v1",
+	  "peer peers peer.vmagent.io peers.vmagent.io", peer_columns, true },
 };
 /* clang-format on */
 

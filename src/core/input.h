@@ -8,6 +8,7 @@
 #define VMAGENT_CORE_INPUT_H
 
 #include <vmagent/hypervisor.h>
+#include <vmagent/peer.h>
 
 #include "core/manifest.h"
 #include "core/patch.h"
@@ -28,6 +29,7 @@
 	X(FOLDER, "folder")               /* what the manifest folder holds now */              \
 	X(CONNECTION, "connection")       /* to the hypervisor: up or down */                   \
 	X(EVENT, "event")                 /* of a domain */                                     \
+	X(PEER, "peer")                   /* another agent: reachable or not, what it says */   \
 	X(RESULT, "result")               /* of an operation */
 
 enum input_kind {
@@ -118,6 +120,7 @@ struct input {
 		} connection;
 		const struct domain_event *event;
 		const struct op_result *result;
+		const struct peer_event *peer;
 	};
 };
 

@@ -35,12 +35,14 @@ struct machine {
 	uint64_t vm_hash; /* of the VM's document as last saved: an equal one is not saved again */
 	bool vm_changed;  /* to be saved by this turn's commit */
 	bool vmi_changed;
-	bool holds_disks; /* its run's files are in the agent's index */
-	bool dirty;       /* waits in the agent's queue */
-	unsigned passes;  /* turns in a row that changed it although nothing new came in */
-	msec wake_at;     /* boot time; NEVER: none */
-	size_t wake_slot; /* its place in the heap of wake-ups, plus one; 0: not in it */
-	enum slot slot;   /* the agent's to give */
+	bool holds_disks;       /* its run's files are in the agent's index */
+	bool counted;           /* … and it is among the guests that peers are told of, … */
+	int64_t counted_memory; /* … with so many bytes */
+	bool dirty;             /* waits in the agent's queue */
+	unsigned passes;        /* turns in a row that changed it although nothing new came in */
+	msec wake_at;           /* boot time; NEVER: none */
+	size_t wake_slot;       /* its place in the heap of wake-ups, plus one; 0: not in it */
+	enum slot slot;         /* the agent's to give */
 	bool in_round; /* higher orders wait for it, and it for lower ones: the host was booted */
 	bool in_shutdown; /* it runs, or may, while the host goes down */
 	msec stop_by;     /* boot time by which the host wants it to have ended; 0: it may run on */

@@ -126,6 +126,7 @@ int agent_new(const struct agent_options *options, struct now now, struct agent 
 	agent->store = options->store;
 	agent->hv = options->hv;
 	agent->list_at = now.boot;
+	peers_init(agent);
 	ret = load_all(agent, err);
 	if (ret < 0) {
 		agent_free(agent);
@@ -152,6 +153,7 @@ void agent_free(struct agent *agent)
 	looks_done(agent);
 	replies_done(agent);
 	domains_done(agent);
+	peers_done(agent);
 	free(agent->strays);
 	free(agent->connection_why);
 	free(agent->folder_hold);
@@ -175,6 +177,7 @@ static input_fn *const handlers[INPUT_MAX] = {
 	[INPUT_CONNECTION] = input_connection,
 	[INPUT_EVENT]      = input_event,
 	[INPUT_RESULT]     = input_result,
+	[INPUT_PEER]       = input_peer,
 };
 /* clang-format on */
 

@@ -25,7 +25,12 @@ struct agent_options { /* borrowed for the agent's life */
 	bool kvm;            /* domains of type kvm, else qemu */
 	bool pvpanic;        /* libvirt knows the PCI panic device */
 	struct tuning tuning;
-	bool rebuilt; /* the database was lost just now and is empty */
+	const struct peer_config *peer_list; /* without this node itself */
+	size_t n_peers;
+	struct peer_port *peers;     /* NULL: nobody is told anything */
+	const char *peer_listen;     /* where this node listens for them */
+	struct peer_status capacity; /* of this host; no guests */
+	bool rebuilt;                /* the database was lost just now and is empty */
 	void (*entropy)(void *ctx, void *bytes, size_t n); /* UUIDs and jitter */
 	void *entropy_ctx;
 };
@@ -58,6 +63,10 @@ int reach_display(const struct agent *agent, const char *ns, const char *name,
 /* The domains of the connection that are not runs of the agent's, as last seen: a DomainList as JSON, or
  * the one of that name, NULL if there is none. Owned by the caller. */
 char *agent_domains(struct agent *agent, const char *name);
+
+/* This node and its peers, as a PeerList in JSON, or the one of that name; NULL if there is none. Without
+ * peers the list is empty. Owned by the caller. */
+char *agent_peers(struct agent *agent, const char *name);
 
 /* How the host's going down stands, as the API's document; owned by the caller. */
 char *agent_host_shutdown(const struct agent *agent, struct now now);

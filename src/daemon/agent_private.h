@@ -108,6 +108,14 @@ struct target { /* a user's object in the model; all borrowed */
 	struct object_meta *meta; /* NULL: there is no such object */
 };
 
+struct peers {                          /* peers.c */
+	struct peer_facts *list;        /* owned: one for each in the configuration */
+	struct peer_status status;      /* of this node */
+	struct peer_status told;        /* … as published last */
+	char self_why[PEER_WHY_SIZE];   /* our own certificate cannot be used; "": it can */
+	msec self_expires, self_warned; /* wall times */
+};
+
 struct agent {
 	const struct agent_options *options;
 	struct store *store;
@@ -119,6 +127,7 @@ struct agent {
 	struct hostdown hostdown;
 	bool round_changed; /* whether there is a boot round is to be saved */
 	struct disks disks;
+	struct peers peers;
 	void (*commit_hook)(void *ctx, int64_t rv);
 	void *commit_ctx;
 
@@ -187,6 +196,7 @@ void input_folder(struct agent *agent, const struct input *input, struct now now
 void input_connection(struct agent *agent, const struct input *input, struct now now);
 void input_event(struct agent *agent, const struct input *input, struct now now);
 void input_result(struct agent *agent, const struct input *input, struct now now);
+void input_peer(struct agent *agent, const struct input *input, struct now now);
 
 /* notes.c: says what happened to an object; copies everything. */
 void agent_note(struct agent *agent, const struct object_meta *object,
@@ -304,6 +314,12 @@ void looks_done(struct agent *agent); /* the same */
 void domains_take_list(struct agent *agent, const struct op_result *list, struct now now);
 void domains_look_soon(struct agent *agent); /* lists again, at most every LIST_AGAIN_S */
 void domains_done(struct agent *agent);
+
+/* peers.c: other agents. */
+void peers_init(struct agent *agent);
+void peers_done(struct agent *agent);
+void peers_count(struct agent *agent, struct machine *m); /* asked whenever m has changed */
+void peers_tell(struct agent *agent);                     /* after the commit: what has changed */
 
 /* rebuild.c: a lost database is filled again from manifests and domains. */
 void rebuild_list(struct agent *agent, const struct op_result *list, struct now now);

@@ -23,6 +23,11 @@ static const struct setting settings[] = {
 	SETTING("libvirt",              "libvirt",          libvirt,   "qemu:///system"),
 	SETTING("readOnlySocket.path",  "read-only-socket", ro_socket, NULL),
 	SETTING("readOnlySocket.group", NULL,               ro_group,  NULL),
+	SETTING("nodeName",             NULL,               node_name, NULL),
+	SETTING("peerListen",           NULL,               peer_listen, "[::]"),
+	SETTING("tls.ca",               NULL,               tls_ca,    "/etc/vmagent/pki/cacert.pem"),
+	SETTING("tls.cert",             NULL,               tls_cert,  "/etc/vmagent/pki/nodecert.pem"),
+	SETTING("tls.key",              NULL,               tls_key,   "/etc/vmagent/pki/nodekey.pem"),
 };
 /* clang-format on */
 
@@ -87,6 +92,17 @@ const struct setting *setting_find(const char *name)
 			return &settings[i];
 	}
 	return NULL;
+}
+
+bool setting_is_below(const char *group)
+{
+	size_t len = strlen(group);
+
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		if (starts_with(settings[i].name, group) && settings[i].name[len] == '.')
+			return true;
+	}
+	return false;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -197,4 +213,5 @@ void config_done(struct config *config)
 		free(take(setting_at(config, &settings[i])));
 	for (size_t i = 0; i < ARRAY_SIZE(root_lists); i++)
 		roots_done(roots_at(config, &root_lists[i]));
+	config_peers_done(config);
 }

@@ -7,6 +7,7 @@
 #define VMAGENT_DAEMON_CONFIG_H
 
 #include <vmagent/err.h>
+#include <vmagent/peer.h>
 
 #include "core/tuning.h"
 
@@ -27,6 +28,11 @@ struct config {
 	char *ro_socket; /* "": there is none; default: beside socket */
 	char *ro_group;  /* NULL: CONFIG_RO_GROUP, if there is such a group */
 	unsigned ro_mode;
+	char *node_name;   /* NULL: the host's */
+	char *peer_listen; /* as address_parse() reads it */
+	char *tls_ca, *tls_cert, *tls_key;
+	struct peer_config peers[PEERS_MAX];
+	size_t n_peers;
 	char *host_disk_roots[CONFIG_ROOTS_MAX + 1]; /* NULL-terminated; default: <state>/disks */
 	char *image_roots[CONFIG_ROOTS_MAX + 1]; /* … of containerDisk images: <state>/images */
 	enum emulation emulation;                /* auto: KVM where it truly works */

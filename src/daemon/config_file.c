@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/node.h"
-
 enum value_type { VALUE_NUMBER, VALUE_BOOL, VALUE_CHOICE, VALUE_MODE };
 
 struct value {            /* a setting that is no text, of the file only */
@@ -48,7 +46,7 @@ static const struct value values[] = {
 };
 /* clang-format on */
 
-static int refuse(const char *path, const struct node *at, struct err *err, const char *expected)
+int config_refuse(const char *path, const struct node *at, struct err *err, const char *expected)
 {
 	return err_set(err, ERR_INVALID, "%s:%d:%d: %s", path,
 		at->key_line ? at->key_line : at->line, at->key_line ? at->key_column : at->column,
@@ -58,13 +56,13 @@ static int refuse(const char *path, const struct node *at, struct err *err, cons
 static int read_roots(char **roots, const char *path, const struct node *list, struct err *err)
 {
 	if (list->kind != NODE_LIST || !list->n_children || list->n_children > CONFIG_ROOTS_MAX)
-		return refuse(path, list, err, "expected a list of 1 to 64 folders");
+		return config_refuse(path, list, err, "expected a list of 1 to 64 folders");
 	roots_done(roots);
 	for (size_t i = 0; i < list->n_children; i++) {
 		const struct node *root = list->children[i];
 
 		if (root->kind != NODE_STRING || root->text[0] != '/')
-			return refuse(path, root, err, "expected an absolute path");
+			return config_refuse(path, root, err, "expected an absolute path");
 		roots[i] = xstrdup(root->text);
 	}
 	return 0;
@@ -82,7 +80,7 @@ static int read_number(unsigned *ret, const char *path, const struct value *valu
 	}
 	snprintf(words, sizeof(words), "spec.%s: expected a whole number from %u to %u",
 		value->path, value->min, value->max);
-	return refuse(path, at, err, words);
+	return config_refuse(path, at, err, words);
 }
 
 static int read_bool(bool *ret, const char *path, const struct value *value, const struct node *at,
@@ -95,7 +93,7 @@ static int read_bool(bool *ret, const char *path, const struct value *value, con
 		return 0;
 	}
 	snprintf(words, sizeof(words), "spec.%s: expected true or false", value->path);
-	return refuse(path, at, err, words);
+	return config_refuse(path, at, err, words);
 }
 
 static int read_choice(unsigned *ret, const char *path, const struct value *value,
@@ -112,7 +110,7 @@ static int read_choice(unsigned *ret, const char *path, const struct value *valu
 	buf_printf(&words, "spec.%s: expected one of", value->path);
 	for (unsigned i = 0; value->choices[i]; i++)
 		buf_printf(&words, "%s %s", i ? "," : "", value->choices[i]);
-	refuse(path, at, err, words.data);
+	config_refuse(path, at, err, words.data);
 	buf_done(&words);
 	return -(int)err->code;
 }
@@ -130,7 +128,7 @@ static int read_mode(unsigned *ret, const char *path, const struct value *value,
 	}
 	snprintf(words, sizeof(words), "spec.%s: expected an octal mode in quotes, like \"0660\"",
 		value->path);
-	return refuse(path, at, err, words);
+	return config_refuse(path, at, err, words);
 }
 
 static int read_value(struct config *config, const char *path, const struct value *value,
@@ -169,7 +167,7 @@ static bool is_group(const char *name)
 		if (starts_with(values[i].path, name) && values[i].path[len] == '.')
 			return true;
 	}
-	return false;
+	return setting_is_below(name);
 }
 
 static int no_such_field(const char *path, const char *name, const struct node *at, struct err *err)
@@ -177,17 +175,23 @@ static int no_such_field(const char *path, const char *name, const struct node *
 	char words[200];
 
 	snprintf(words, sizeof(words), "spec.%.100s: no such field", name);
-	return refuse(path, at, err, words);
+	return config_refuse(path, at, err, words);
 }
 
 static int read_text_field(struct config *config, const char *path, const struct setting *setting,
 	const struct node *at, struct err *err)
 {
+	const char *expected;
 	char words[200];
 
 	snprintf(words, sizeof(words), "spec.%.100s: expected text", setting->name);
 	if (at->kind != NODE_STRING)
-		return refuse(path, at, err, words);
+		return config_refuse(path, at, err, words);
+	expected = config_expects(setting->name, at->text);
+	if (expected) {
+		snprintf(words, sizeof(words), "spec.%.60s: expected %s", setting->name, expected);
+		return config_refuse(path, at, err, words);
+	}
 	replace_str(setting_at(config, setting), at->text);
 	return 0;
 }
@@ -212,7 +216,7 @@ static int read_group(struct config *config, const char *path, const struct node
 	int ret = 0;
 
 	if (group->kind != NODE_MAP)
-		return refuse(path, group, err, "expected fields");
+		return config_refuse(path, group, err, "expected fields");
 	for (size_t i = 0; i < group->n_children && ret == 0; i++) {
 		const struct node *field = group->children[i];
 		autofree char *name = xasprintf("%s.%s", group->key, field->key);
@@ -229,6 +233,8 @@ static int read_field(struct config *config, const char *path, const struct node
 
 	if (roots)
 		return read_roots(roots_at(config, roots), path, field, err);
+	if (streq(field->key, "peers"))
+		return config_read_peers(config, path, field, err);
 	if (is_group(field->key))
 		return read_group(config, path, field, err);
 	return read_named(config, path, field->key, field, err);
@@ -248,10 +254,10 @@ static int check_document(const char *path, const struct node *root, struct err 
 			k++;
 		if (k == ARRAY_SIZE(known)) {
 			snprintf(words, sizeof(words), "%.100s: no such field", field->key);
-			return refuse(path, field, err, words);
+			return config_refuse(path, field, err, words);
 		}
 		if (streq(field->key, "spec") && field->kind != NODE_MAP)
-			return refuse(path, field, err, "spec: expected fields");
+			return config_refuse(path, field, err, "spec: expected fields");
 	}
 	return 0;
 }
@@ -264,7 +270,7 @@ static int read_document(struct config *config, const char *path, const struct n
 
 	if (!streq(node_text(root, "kind"), "AgentConfiguration") ||
 		!streq(node_text(root, "apiVersion"), "vmagent.io/v1"))
-		return refuse(path, root, err,
+		return config_refuse(path, root, err,
 			"expected apiVersion vmagent.io/v1 and kind AgentConfiguration");
 	ret = check_document(path, root, err);
 	for (size_t i = 0; spec && i < spec->n_children && ret == 0; i++)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the two sources of the configuration share: config.c has the tables of settings and reads the
- * command line, config_file.c reads the file.
+ * command line, config_file.c reads the file, and config_peers.c what it says of peers.
  */
 #ifndef VMAGENT_DAEMON_CONFIG_PRIVATE_H
 #define VMAGENT_DAEMON_CONFIG_PRIVATE_H
 
+#include "core/node.h"
 #include "daemon/config.h"
 
 struct setting {
@@ -25,6 +26,7 @@ struct root_list {
 /* Of spec.NAME, or NULL. */
 const struct setting *setting_find(const char *name);
 const struct root_list *roots_find(const char *name);
+bool setting_is_below(const char *group); /* there is one called spec.GROUP.… */
 
 char **setting_at(struct config *config, const struct setting *setting);
 char **roots_at(struct config *config, const struct root_list *list); /* NULL-terminated */
@@ -32,5 +34,15 @@ void roots_done(char **roots);
 
 /* Reads the file into *config. Errors: ERR_NOT_FOUND; ERR_IO; ERR_INVALID with path:line:column. */
 int config_read_file(struct config *config, const char *path, struct err *err);
+
+/* Refuses what stands there: ERR_INVALID with path:line:column. */
+int config_refuse(const char *path, const struct node *at, struct err *err, const char *expected);
+
+/* What the text spec.NAME should be and is not; NULL: nothing is wrong with it. */
+const char *config_expects(const char *name, const char *text);
+
+int config_read_peers(struct config *config, const char *path, const struct node *list,
+	struct err *err);
+void config_peers_done(struct config *config);
 
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/domxml.h"
+#include "core/peer_frame.h"
 #include "daemon/api/api.h"
 #include "daemon/host.h"
 #include "daemon/loop.h"
@@ -21,6 +22,7 @@
 #include "io/kvm.h"
 #include "io/manifest_dir.h"
 #include "io/notify.h"
+#include "io/peer_tls.h"
 
 #define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
 #define BOOT_ID_ENV  "VMAGENT_BOOT_ID"
@@ -36,7 +38,11 @@ struct program {
 	struct api *api;
 	struct manifest_dir *folder;
 	struct agent_options options;
+	struct peer_config peers[PEERS_MAX]; /* borrowed from the configuration, without this node */
+	size_t n_peers;
+	struct peer_tls *peer_tls; /* owned or NULL: no peers are configured */
 	struct utsname host_name;
+	const char *node_name;
 	char boot_id[UID_SIZE];
 };
 
@@ -62,6 +68,14 @@ static void on_result(void *ctx, const struct op_result *result)
 {
 	struct program *p = ctx;
 	struct input input = { .kind = INPUT_RESULT, .result = result };
+
+	agent_input(p->agent, &input, clock_now());
+}
+
+static void on_peer(void *ctx, const struct peer_event *event)
+{
+	struct program *p = ctx;
+	struct input input = { .kind = INPUT_PEER, .peer = event };
 
 	agent_input(p->agent, &input, clock_now());
 }
@@ -155,10 +169,20 @@ static bool wants_kvm(const struct program *p)
 	return p->config.emulation == EMULATION_KVM;
 }
 
+/* One configuration may serve all nodes: who is named like this one is no peer. */
+static void read_names(struct program *p)
+{
+	uname(&p->host_name);
+	p->node_name = p->config.node_name ? p->config.node_name : p->host_name.nodename;
+	for (size_t i = 0; i < p->config.n_peers; i++)
+		if (!streq(p->config.peers[i].name, p->node_name))
+			p->peers[p->n_peers++] = p->config.peers[i];
+}
+
 static void fill_options(struct program *p)
 {
 	read_boot_id(p);
-	uname(&p->host_name);
+	read_names(p);
 	p->options = (struct agent_options){
 		.store = p->store,
 		.hv = &p->host.port,
@@ -166,12 +190,17 @@ static void fill_options(struct program *p)
 			.image_roots = (const char *const *)p->config.image_roots,
 			.default_namespace = "default" },
 		.state_dir = p->config.state,
-		.node_name = p->host_name.nodename,
+		.node_name = p->node_name,
 		.boot_id = p->boot_id,
 		.kvm = wants_kvm(p),
 		.pvpanic = virt_has_pvpanic(),
 		.tuning = p->config.tuning,
 		.rebuilt = p->options.rebuilt,
+		.peer_list = p->peers,
+		.n_peers = p->n_peers,
+		.peer_listen = p->config.peer_listen,
+		.capacity = { .cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+			.memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) },
 		.entropy = entropy,
 	};
 }
@@ -185,7 +214,7 @@ static int open_api(struct program *p, struct err *err)
 		.policy = &p->options.policy,
 		.clock = clock_now,
 		.socket_path = p->config.socket,
-		.node_name = p->host_name.nodename,
+		.node_name = p->node_name,
 	};
 
 	if (*p->config.ro_socket)
@@ -197,6 +226,35 @@ static int open_api(struct program *p, struct err *err)
 	return api_new(&options, &p->api, err);
 }
 
+static int open_peers(struct program *p, struct err *err)
+{
+	struct peer_tls_options options = {
+		.loop = &p->loop.uv,
+		.listen = p->config.peer_listen,
+		.peers = p->peers,
+		.n_peers = p->n_peers,
+		.ca = p->config.tls_ca,
+		.cert = p->config.tls_cert,
+		.key = p->config.tls_key,
+		.hello = { .version_min = PEER_PROTOCOL_MIN,
+			.version_max = PEER_PROTOCOL_MAX,
+			.agent = VMAGENT_VERSION,
+			.capabilities = p->options.kvm ? 1U << PEER_CAN_KVM : 0,
+			.status = p->options.capacity },
+		.clock = clock_now,
+		.sink = { p, on_peer },
+	};
+
+	if (!p->n_peers)
+		return 0;
+	copy_str(options.hello.node, sizeof(options.hello.node), p->node_name);
+	copy_str(options.hello.boot_id, sizeof(options.hello.boot_id), p->boot_id);
+	if (peer_tls_new(&options, &p->peer_tls, err) < 0)
+		return -(int)err->code;
+	p->options.peers = peer_tls_port(p->peer_tls);
+	return 0;
+}
+
 static int build(struct program *p, struct err *err)
 {
 	struct hv_sink sink = { p, on_connection, on_event, on_result };
@@ -206,7 +264,8 @@ static int build(struct program *p, struct err *err)
 		return -(int)err->code;
 	host_init(&p->host, &p->loop.uv, &p->config, sink);
 	fill_options(p);
-	if (agent_new(&p->options, clock_now(), &p->agent, err) < 0 || open_api(p, err) < 0)
+	if (agent_new(&p->options, clock_now(), &p->agent, err) < 0 || open_api(p, err) < 0 ||
+		open_peers(p, err) < 0)
 		return -(int)err->code;
 	p->folder = manifest_dir_new(&p->loop.uv, p->config.manifests, &folder);
 	p->loop.on_rescan = on_rescan;
@@ -222,6 +281,7 @@ static void end(struct program *p)
 {
 	notify_send("STOPPING=1");
 	log_text(LOG_LEVEL_NOTICE, "ending; guests go on");
+	peer_tls_free(p->peer_tls);
 	api_free(p->api);
 	manifest_dir_close(p->folder);
 	if (host_is_busy(&p->host))

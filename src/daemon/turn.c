@@ -75,6 +75,7 @@ static void after_step(struct agent *agent, struct machine *m, enum step step, s
 	if (step == STEP_FORGET_VMI)
 		folder_forgotten(agent, KIND_VMI, &m->gone_vmi->meta, now);
 	disks_update(agent, m);
+	peers_count(agent, m);
 	m->passes++;
 	assert(m->passes <= PASSES_MAX);
 	machines_mark(&agent->machines, m);
@@ -98,6 +99,7 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 
 	report_overdue(agent, m, now);
 	disks_update(agent, m);
+	peers_count(agent, m);
 	plan = machine_decide(m, &host);
 	hostdown_follow(agent, m, plan.may_live);
 	again = slots_follow(&agent->slots, m, &plan, now);
@@ -157,6 +159,7 @@ static void act(struct agent *agent, struct turn *turn, struct now now)
 	notes_publish(agent);
 	ops_send(agent, now);
 	replies_send(agent);
+	peers_tell(agent);
 	if (turn->changed && agent->commit_hook)
 		agent->commit_hook(agent->commit_ctx, store_current_rv(agent->store));
 	forget_empty(agent, turn);

@@ -254,7 +254,7 @@ int peer_tls_new(const struct peer_tls_options *options, struct peer_tls **ret, 
 	}
 	tls->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	start(tls);
-	rc = peers_init(tls, err);
+	rc = dials_init(tls, err);
 	if (rc < 0)
 		peer_tls_free(tls);
 	else
@@ -293,7 +293,7 @@ void peer_tls_free(struct peer_tls *tls)
 		next = c->next;
 		conn_close(c);
 	}
-	peers_close(tls);
+	dials_close(tls);
 	uv_close((uv_handle_t *)&tls->check, tls_handle_closed);
 	uv_close((uv_handle_t *)&tls->listener, tls_handle_closed);
 	close(tls->listen_fd);

@@ -107,7 +107,7 @@ static void on_dial(uv_timer_t *timer)
 	tls->handles++;
 }
 
-int peers_init(struct peer_tls *tls, struct err *err)
+int dials_init(struct peer_tls *tls, struct err *err)
 {
 	const struct peer_tls_options *o = &tls->options;
 
@@ -130,7 +130,7 @@ int peers_init(struct peer_tls *tls, struct err *err)
 	return 0;
 }
 
-void peers_close(struct peer_tls *tls)
+void dials_close(struct peer_tls *tls)
 {
 	for (size_t i = 0; i < tls->options.n_peers; i++) {
 		struct peer *peer = &tls->peers[i];

@@ -107,8 +107,8 @@ void credentials_report(struct peer_tls *tls);
 int conn_verify(struct conn *c, struct err *err);
 
 /* peer_tls_dial.c */
-int peers_init(struct peer_tls *tls, struct err *err);
-void peers_close(struct peer_tls *tls);
+int dials_init(struct peer_tls *tls, struct err *err);
+void dials_close(struct peer_tls *tls);
 void peer_dial_after(struct peer *peer, msec delay);
 void peer_failed(struct peer *peer, const char *why); /* to be reached; it is tried again later */
 

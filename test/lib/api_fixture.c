@@ -172,6 +172,7 @@ static void fake_entropy(void *ctx, void *bytes, size_t n)
 static void start_agent(struct api_fixture *f)
 {
 	static const struct hypervisor_ops ops = { .start = yes_start, .submit = yes_submit };
+	static const struct peer_config peers[] = { { "b", "host-b" }, { "c", "host-c" } };
 	static const char *const roots[] = { "/tmp", NULL };
 	struct input up = { .kind = INPUT_CONNECTION, .connection = { .up = true } };
 	struct err err;
@@ -184,6 +185,10 @@ static void start_agent(struct api_fixture *f)
 		.node_name = "node",
 		.boot_id = "boot",
 		.tuning = TUNING_DEFAULT,
+		.peer_list = peers,
+		.n_peers = ARRAY_SIZE(peers),
+		.peer_listen = "[::]",
+		.capacity = { .cpus = 3, .memory = 1 << 30 },
 		.entropy = fake_entropy };
 	ck_assert_int_eq(store_open(":memory:", &f->store, &err), 0);
 	f->options.store = f->store;

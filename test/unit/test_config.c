@@ -59,6 +59,9 @@ START_TEST(test_defaults)
 	ck_assert_str_eq(config.image_roots[0], "/var/lib/vmagent/images");
 	ck_assert_ptr_null(config.image_roots[1]);
 	ck_assert_int_eq(config.emulation, EMULATION_AUTO);
+	ck_assert_uint_eq(config.n_peers, 0);
+	ck_assert_ptr_null(config.node_name);
+	ck_assert_str_eq(config.tls_ca, "/etc/vmagent/pki/cacert.pem");
 }
 END_TEST
 
@@ -105,6 +108,26 @@ START_TEST(test_read_only_socket)
 }
 END_TEST
 
+#define SPEC "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
+
+START_TEST(test_peers)
+{
+	write_file(SPEC "  nodeName: a\n  peerListen: 192.0.2.1:99\n  tls: {ca: /ca, key: /key}\n"
+			"  peers:\n  - name: b\n    address: host-b.example.org\n"
+			"  - {name: c, address: '[2001:db8::1]:7'}\n");
+	ck_assert_msg(LOAD("--config", path) == 0, "%s", err.msg);
+	ck_assert_str_eq(config.node_name, "a");
+	ck_assert_str_eq(config.peer_listen, "192.0.2.1:99");
+	ck_assert_str_eq(config.tls_ca, "/ca");
+	ck_assert_str_eq(config.tls_cert, "/etc/vmagent/pki/nodecert.pem");
+	ck_assert_str_eq(config.tls_key, "/key");
+	ck_assert_uint_eq(config.n_peers, 2);
+	ck_assert_str_eq(config.peers[0].name, "b");
+	ck_assert_str_eq(config.peers[0].address, "host-b.example.org");
+	ck_assert_str_eq(config.peers[1].name, "c");
+}
+END_TEST
+
 static const struct {
 	const char *text, *words;
 } bad_files[] = {
@@ -144,6 +167,20 @@ static const struct {
 		":3:1: specs: no such field" },
 	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec: [manifests]\n",
 		":3:1: spec: expected fields" },
+	{ SPEC "  nodeName: Host_A\n", ":4:3: spec.nodeName: expected a name in lower case" },
+	{ SPEC "  peerListen: host-a\n", ":4:3: spec.peerListen: expected a numeric address" },
+	{ SPEC "  tls: {ca: cacert.pem}\n", ":4:9: spec.tls.ca: expected an absolute path" },
+	{ SPEC "  tls: {crl: /x}\n", "spec.tls.crl: no such field" },
+	{ SPEC "  peers: {b: host-b}\n", ":4:3: peers: expected a list of at most 64 peers" },
+	{ SPEC "  peers: [b]\n", ":4:11: expected a peer: {name: NAME, address: HOST}" },
+	{ SPEC "  peers: [{name: b}]\n", ":4:11: a peer has a name and an address" },
+	{ SPEC "  peers: [{name: B, address: x}]\n", ":4:12: name: expected a name in lower case" },
+	{ SPEC "  peers: [{name: b, address: 'x:'}]\n",
+		":4:21: address: expected HOST, or HOST:PORT" },
+	{ SPEC "  peers: [{name: b, address: 'x:0'}]\n", "address: expected HOST, or HOST:PORT" },
+	{ SPEC "  peers: [{name: b, port: 1}]\n", ":4:21: no such field: a peer has" },
+	{ SPEC "  peers:\n  - {name: b, address: x}\n  - {name: b, address: y}\n",
+		":6:6: name: a peer of that name is there already" },
 	{ "[1]", "expected apiVersion vmagent.io/v1" },
 };
 
@@ -192,6 +229,7 @@ Suite *test_config_suite(void)
 	tcase_add_test(tcase, test_defaults);
 	tcase_add_test(tcase, test_file_then_command_line);
 	tcase_add_test(tcase, test_read_only_socket);
+	tcase_add_test(tcase, test_peers);
 	tcase_add_loop_test(tcase, test_bad_files, 0, (int)ARRAY_SIZE(bad_files));
 	tcase_add_test(tcase, test_a_named_file_must_be_there);
 	tcase_add_test(tcase, test_arguments);

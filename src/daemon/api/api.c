@@ -48,6 +48,9 @@ static const struct route {
 	{ "GET",    VMAGENT "/domains/{name}",			domain_get, 0 },
 	{ "POST",   VMAGENT "/domains/{name}/adopt",		domain_adopt, 0 },
 
+	{ "GET",    VMAGENT "/peers",				peer_get, 0 },
+	{ "GET",    VMAGENT "/peers/{name}",			peer_get, 0 },
+
 	{ "GET",    HOST_SHUTDOWN,				hostdown_get, 0 },
 	{ "POST",   HOST_SHUTDOWN,				hostdown_begin, 0 },
 	{ "DELETE", HOST_SHUTDOWN,				hostdown_cancel, 0 },

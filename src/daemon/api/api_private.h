@@ -71,6 +71,9 @@ void expand_sent(const struct call *call);
 void domain_get(const struct call *call);
 void domain_adopt(const struct call *call);
 
+/* peers.c */
+void peer_get(const struct call *call);
+
 /* hostdown.c */
 void hostdown_get(const struct call *call);
 void hostdown_begin(const struct call *call);

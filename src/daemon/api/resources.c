@@ -67,6 +67,7 @@ const struct resource api_resources[] = {
 	  KIND_VM },
 
 	{ VMAGENT, "domains", "domain", "Domain", "", "", false, RESOURCE_GET | RESOURCE_LIST, KIND_MAX },
+	{ VMAGENT, "peers", "peer", "Peer", "", "", false, RESOURCE_GET | RESOURCE_LIST, KIND_MAX },
 	{ 0 },
 };
 

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of the configured peers, and what they are told of this node. None of it is stored: after a
+ * restart every peer is unreachable until it has answered. A change is one log line; what stays as it is, or
+ * is wrong for the same reason again, none.
+ */
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/codec.h"
+#include "core/json.h"
+#include "daemon/agent_private.h"
+
+#define EXPIRY_WARNING_DAYS 30
+#define DAY_MS              SECONDS(24 * 60 * 60)
+#define CLOCK_WARNING_MS \
+	SECONDS(5) /* logs and events of two hosts can no longer be read together */
+#define MIB (1 << 20)
+
+struct peer_facts {
+	const struct peer_config *config; /* borrowed */
+	bool up;
+	char why[PEER_WHY_SIZE]; /* it is not */
+	msec since;              /* wall time of that */
+	bool known;              /* it was up once, and hello is of then */
+	struct peer_hello hello;
+	msec expires, warned; /* wall times: of its certificate; of the last warning about that */
+	bool has_clock, clock_warned;
+	msec ahead, round_trip;
+};
+
+void peers_init(struct agent *agent)
+{
+	const struct agent_options *o = agent->options;
+	struct peers *peers = &agent->peers;
+
+	peers->list = xcalloc(o->n_peers, sizeof(*peers->list));
+	for (size_t i = 0; i < o->n_peers; i++) {
+		peers->list[i].config = &o->peer_list[i];
+		copy_str(peers->list[i].why, sizeof(peers->list[i].why), "it was not asked yet");
+	}
+	peers->status = o->capacity;
+}
+
+void peers_done(struct agent *agent)
+{
+	free(agent->peers.list);
+}
+
+/* ---- what they are told ------------------------------------------------------------------------------- */
+
+void peers_count(struct agent *agent, struct machine *m)
+{
+	struct peer_status *status = &agent->peers.status;
+	bool runs = m->vmi && (m->vmi->phase == PHASE_SCHEDULED || m->vmi->phase == PHASE_RUNNING);
+	int64_t memory = runs ? m->vmi->typed.memory : 0;
+
+	status->guest_memory += memory - m->counted_memory;
+	status->guests += (unsigned)runs - (unsigned)m->counted;
+	m->counted = runs;
+	m->counted_memory = memory;
+}
+
+void peers_tell(struct agent *agent)
+{
+	struct peers *peers = &agent->peers;
+
+	if (!agent->options->peers ||
+		memcmp(&peers->told, &peers->status, sizeof(peers->told)) == 0)
+		return;
+	peers->told = peers->status;
+	peer_publish(agent->options->peers, &peers->told);
+}
+
+/* ---- what they tell ------------------------------------------------------------------------------------ */
+
+static void warn_of_expiry(const char *whose, msec expires, msec *warned, struct now now)
+{
+	char text[TIME_SIZE];
+
+	if (expires - now.wall > EXPIRY_WARNING_DAYS * DAY_MS || now.wall - *warned < DAY_MS)
+		return;
+	*warned = now.wall;
+	format_time(expires, text);
+	log_text(LOG_LEVEL_WARNING,
+		"the certificate of %s %s at %s: make another with 'vmactl peer cert'", whose,
+		expires > now.wall ? "expires" : "has expired", text);
+}
+
+static void peer_up(struct peer_facts *peer, const struct peer_event *event, struct now now)
+{
+	autofree char *whose = xasprintf("peer '%s'", peer->config->name);
+
+	if (!peer->up)
+		log_text(LOG_LEVEL_NOTICE, "peer '%s' is reachable: vmagent %s, protocol %u",
+			peer->config->name, event->hello->agent, event->hello->version);
+	else if (!streq(peer->hello.boot_id, event->hello->boot_id))
+		log_text(LOG_LEVEL_NOTICE, "peer '%s' was booted", peer->config->name);
+	if (!peer->up)
+		peer->since = now.wall;
+	peer->up = peer->known = true;
+	peer->hello = *event->hello;
+	peer->expires = event->expires;
+	warn_of_expiry(whose, peer->expires, &peer->warned, now);
+}
+
+static void peer_down(struct peer_facts *peer, const struct peer_event *event, struct now now)
+{
+	char why[PEER_WHY_SIZE];
+
+	copy_str(why, sizeof(why), event->why);
+	if (!peer->up && streq(peer->why, why))
+		return;
+	log_text(LOG_LEVEL_WARNING, "peer '%s' cannot be reached: %s", peer->config->name, why);
+	if (peer->up || !peer->since)
+		peer->since = now.wall;
+	peer->up = peer->has_clock = false;
+	copy_str(peer->why, sizeof(peer->why), why);
+}
+
+static void peer_clock(struct peer_facts *peer, const struct peer_event *event, struct now now)
+{
+	bool off = llabs(event->ahead) >= CLOCK_WARNING_MS;
+
+	(void)now;
+	if (off && !peer->clock_warned)
+		log_text(LOG_LEVEL_WARNING, "the clock of peer '%s' is %lld s %s ours",
+			peer->config->name, llabs(event->ahead) / 1000,
+			event->ahead > 0 ? "ahead of" : "behind");
+	peer->clock_warned = off;
+	peer->has_clock = true;
+	peer->ahead = event->ahead;
+	peer->round_trip = event->round_trip;
+}
+
+static void peer_told(struct peer_facts *peer, const struct peer_event *event, struct now now)
+{
+	(void)now;
+	peer->hello.status = *event->status;
+}
+
+static void own_certificate(struct agent *agent, const struct peer_event *event, struct now now)
+{
+	struct peers *peers = &agent->peers;
+	const char *why = event->why ? event->why : "";
+
+	if (*why && !streq(peers->self_why, why))
+		log_text(LOG_LEVEL_ERROR, "no peer can be reached: %s", why);
+	copy_str(peers->self_why, sizeof(peers->self_why), why);
+	peers->self_expires = event->expires;
+	if (event->expires)
+		warn_of_expiry("this node", event->expires, &peers->self_warned, now);
+}
+
+static struct peer_facts *find(struct agent *agent, const char *name)
+{
+	for (size_t i = 0; name && i < agent->options->n_peers; i++)
+		if (streq(agent->peers.list[i].config->name, name))
+			return &agent->peers.list[i];
+	return NULL;
+}
+
+void input_peer(struct agent *agent, const struct input *input, struct now now)
+{
+	static void (*const folds[])(struct peer_facts * peer, const struct peer_event *event,
+		struct now now) = {
+		[PEER_UP] = peer_up,
+		[PEER_DOWN] = peer_down,
+		[PEER_CLOCK] = peer_clock,
+		[PEER_STATUS] = peer_told,
+	};
+	const struct peer_event *event = input->peer;
+	struct peer_facts *peer = find(agent, event->name);
+
+	if (event->kind == PEER_SELF)
+		own_certificate(agent, event, now);
+	else if (event->kind == PEER_STRANGER)
+		log_text(LOG_LEVEL_WARNING, "refused a connection from %s", event->why);
+	else if (peer)
+		folds[event->kind](peer, event, now);
+}
+
+/* ---- shown ------------------------------------------------------------------------------------------------ */
+
+static void add_time(cJSON *json, const char *key, msec wall)
+{
+	char text[TIME_SIZE];
+
+	if (!wall)
+		return;
+	format_time(wall, text);
+	cJSON_AddStringToObject(json, key, text);
+}
+
+static void add_mib(cJSON *json, const char *key, int64_t bytes)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lldMi", (long long)(bytes / MIB));
+	cJSON_AddStringToObject(json, key, text);
+}
+
+static void add_status(cJSON *json, const struct peer_status *status)
+{
+	cJSON *capacity = cJSON_AddObjectToObject(json, "capacity");
+
+	cJSON_AddNumberToObject(capacity, "cpus", status->cpus);
+	add_mib(capacity, "memory", status->memory);
+	cJSON_AddNumberToObject(json, "guests", status->guests);
+	add_mib(json, "guestMemory", status->guest_memory);
+}
+
+static cJSON *begin_peer(const char *name, const char *address, cJSON **ret_status)
+{
+	cJSON *json = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(json, "apiVersion", "vmagent.io/v1");
+	cJSON_AddStringToObject(json, "kind", "Peer");
+	cJSON_AddStringToObject(cJSON_AddObjectToObject(json, "metadata"), "name", name);
+	cJSON_AddStringToObject(cJSON_AddObjectToObject(json, "spec"), "address", address);
+	*ret_status = cJSON_AddObjectToObject(json, "status");
+	return json;
+}
+
+static void add_hello(cJSON *status, const struct peer_facts *peer)
+{
+	cJSON *list;
+
+	cJSON_AddStringToObject(status, "version", peer->hello.agent);
+	cJSON_AddNumberToObject(status, "protocol", peer->hello.version);
+	cJSON_AddStringToObject(status, "bootID", peer->hello.boot_id);
+	list = cJSON_AddArrayToObject(status, "capabilities");
+	for (unsigned i = 0; i < PEER_CAPABILITY_MAX; i++)
+		if (peer->hello.capabilities & 1U << i)
+			cJSON_AddItemToArray(list, cJSON_CreateString(peer_capability_name(i)));
+	add_status(status, &peer->hello.status);
+	add_time(status, "certificateExpires", peer->expires);
+}
+
+static cJSON *peer_json(const struct peer_facts *peer)
+{
+	cJSON *status, *json = begin_peer(peer->config->name, peer->config->address, &status);
+
+	cJSON_AddStringToObject(status, "state", peer->up ? "Reachable" : "Unreachable");
+	if (!peer->up)
+		cJSON_AddStringToObject(status, "message", peer->why);
+	add_time(status, "since", peer->since);
+	if (peer->known)
+		add_hello(status, peer);
+	if (peer->has_clock) {
+		cJSON_AddNumberToObject(status, "clockDifferenceMilliseconds", (double)peer->ahead);
+		cJSON_AddNumberToObject(status, "roundTripMilliseconds", (double)peer->round_trip);
+	}
+	return json;
+}
+
+/* This node itself, as its peers see it. */
+static cJSON *self_json(const struct agent *agent)
+{
+	const struct peers *peers = &agent->peers;
+	cJSON *status, *json;
+
+	json = begin_peer(agent->options->node_name, agent->options->peer_listen, &status);
+	cJSON_AddStringToObject(status, "state", "Self");
+	if (peers->self_why[0])
+		cJSON_AddStringToObject(status, "message", peers->self_why);
+	cJSON_AddStringToObject(status, "version", VMAGENT_VERSION);
+	cJSON_AddStringToObject(status, "bootID", agent->options->boot_id);
+	add_status(status, &peers->status);
+	add_time(status, "certificateExpires", peers->self_expires);
+	return json;
+}
+
+char *agent_peers(struct agent *agent, const char *name)
+{
+	size_t n = agent->options->n_peers;
+	struct peer_facts *peer = find(agent, name);
+	cJSON *list, *items;
+
+	if (name && n && streq(name, agent->options->node_name))
+		return json_take_text(self_json(agent));
+	if (name)
+		return peer ? json_take_text(peer_json(peer)) : NULL;
+	list = cJSON_CreateObject();
+	cJSON_AddStringToObject(list, "apiVersion", "vmagent.io/v1");
+	cJSON_AddStringToObject(list, "kind", "PeerList");
+	cJSON_AddObjectToObject(list, "metadata");
+	items = cJSON_AddArrayToObject(list, "items");
+	if (n)
+		cJSON_AddItemToArray(items, self_json(agent));
+	for (size_t i = 0; i < n; i++)
+		cJSON_AddItemToArray(items, peer_json(&agent->peers.list[i]));
+	return json_take_text(list);
+}
