@@ -273,8 +273,11 @@ START_TEST(who_is_silent_is_gone)
 	b.options.limits.ping = 1000000;
 	start_both();
 	ck_assert(loop_until(&loop, both_up, NULL));
-	for (struct conn *c = b.tls->conns; c; c = c->next)
-		uv_poll_stop(&c->poll); /* b hangs */
+	ck_assert(loop_until(&loop, has_one, NULL));
+	for (struct conn *c = b.tls->conns; c; c = c->next) { /* b hangs */
+		uv_poll_stop(&c->poll);
+		uv_timer_stop(&c->timer);
+	}
 	uv_poll_stop(&b.tls->listener);
 	expect_why(&a, "it has not answered for");
 }
