@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/protobuf.h"
 #include "daemon/api/body.h"
 
 static bool type_is(const char *header, const char *type)
@@ -55,6 +56,8 @@ int body_parse(const struct call *call, struct node **ret, struct err *err)
 	*ret = NULL;
 	if (call->request->body_len == 0)
 		return 0;
+	if (type && type_is(type, PROTOBUF_TYPE))
+		return protobuf_parse(call->request->body, call->request->body_len, ret, err);
 	if (!type_is_readable(type))
 		return err_set(err, ERR_MEDIA_TYPE,
 			"the body is of type '%s', send application/json or application/yaml",
