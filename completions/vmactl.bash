@@ -69,6 +69,7 @@ _vmactl() {
 				*) [[ -n $type ]] && words=$(_vmactl_names "$type" '') || words='vm vmi events namespaces domains pods nodes kubevirts all' ;;
 				esac
 				;;
+			create) words=namespace ;;
 			adopt) words=$(_vmactl_names domains '') ;;
 			explain | start | stop | restart) words=$(_vmactl_names vm '') ;;
 			console | pause | unpause | soft-reboot | reset) words=$(_vmactl_names vmi '') ;;

@@ -19,6 +19,7 @@ complete -c vmactl -f
 complete -c vmactl -n __fish_use_subcommand -a '(__vmactl_commands)'
 complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi events namespaces domains pods nodes kubevirts'
 complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -n (__vmactl_type)' -a '(__vmactl_names (__vmactl_type))'
+complete -c vmactl -n '__fish_seen_subcommand_from create' -a namespace
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -a '(__vmactl_names domains)'
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -l name -x -d 'what the VM is to be called'
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -s y -l yes -d 'do not ask'

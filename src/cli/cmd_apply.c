@@ -132,7 +132,8 @@ static void set_wanted(struct apply *a, const struct file_object *object)
 	a->wanted = node_copy(object->root);
 	node_set(a->wanted, "apiVersion", node_new(NODE_STRING, a->resource->version));
 	node_remove(a->wanted, "status");
-	node_set_path(a->wanted, "metadata.namespace", node_new(NODE_STRING, a->ns));
+	if (!a->resource->of_the_host)
+		node_set_path(a->wanted, "metadata.namespace", node_new(NODE_STRING, a->ns));
 	metadata = node_get(a->wanted, "metadata");
 	for (size_t i = 0; i < ARRAY_SIZE(server_set); i++)
 		node_remove(metadata, server_set[i]);
@@ -178,29 +179,66 @@ static int work(struct apply *a, const struct file_object *object, bool merge, s
 	return ret;
 }
 
-static int run(struct cli *cli, bool merge, struct fault *fault)
+static int apply_files(struct apply *a, bool merge, struct fault *fault)
 {
-	struct apply a = { .cli = cli };
+	struct cli *cli = a->cli;
 	struct file_objects objects = { 0 };
-	const char *dry = cli->args.dry_run;
 
 	if (!cli->args.n_files || cli->args.n_names)
 		return cli_usage(cli, fault, "which file? Give -f FILE, -f FOLDER or -f -");
-	if (dry && !streq(dry, "none") && !streq(dry, "server") && !streq(dry, "client"))
-		return cli_usage(cli, fault, "--dry-run takes none, server or client");
-	if (printer_init(&a.printer, cli, fault))
-		return -1;
 	files_read(cli, cli->args.files, cli->args.n_files, &objects);
 	for (size_t i = 0; i < objects.n; i++) {
-		if (!work(&a, &objects.list[i], merge, fault))
+		if (!work(a, &objects.list[i], merge, fault))
 			continue;
 		if (fault->exit == EXIT_UNREACHABLE)
 			break;
 		cli_report(cli, fault);
 	}
 	file_objects_done(&objects);
-	printer_done(&a.printer);
 	return fault->exit ? -1 : 0;
+}
+
+/* It says nothing but its name, so that it needs no file. */
+static int create_namespace(struct apply *a, const char *name, struct fault *fault)
+{
+	int ret = 0;
+
+	a->resource = resource_namespace;
+	a->name = name;
+	a->wanted = node_new(NODE_MAP, NULL);
+	node_set(a->wanted, "apiVersion", node_new(NODE_STRING, a->resource->version));
+	node_set(a->wanted, "kind", node_new(NODE_STRING, a->resource->kind));
+	node_set_path(a->wanted, "metadata.name", node_new(NODE_STRING, name));
+	if (streq(a->cli->args.dry_run, "client"))
+		say(a, "created", NULL);
+	else
+		ret = create(a, fault);
+	node_free(take(&a->wanted));
+	return ret;
+}
+
+static bool names_namespace(const struct args *args)
+{
+	return !args->n_files && args->n_names == 2 &&
+		resource_find(args->names[0]) == resource_namespace;
+}
+
+static int run(struct cli *cli, bool merge, struct fault *fault)
+{
+	struct apply a = { .cli = cli };
+	const char *dry = cli->args.dry_run;
+	int ret;
+
+	if (dry && !streq(dry, "none") && !streq(dry, "server") && !streq(dry, "client"))
+		return cli_usage(cli, fault, "--dry-run takes none, server or client");
+	if (printer_init(&a.printer, cli, fault))
+		return -1;
+	if (!merge && names_namespace(&cli->args))
+		ret = create_namespace(&a, cli->args.names[1], fault);
+	else
+		ret = apply_files(&a, merge, fault);
+	printer_done(&a.printer);
+	return ret;
 }
 
 static int run_apply(struct cli *cli, struct fault *fault)
@@ -227,8 +265,8 @@ const struct command command_apply = {
 
 const struct command command_create = {
 	.name = "create",
-	.synopsis = "-f FILE|FOLDER|-",
-	.summary = "create objects from files; one that exists is an error",
+	.synopsis = "-f FILE|FOLDER|- | namespace NAME",
+	.summary = "create objects from files, or a namespace; one that exists is an error",
 	.options = TAKES(FILE) | TAKES(RECURSIVE) | TAKES(VALIDATE) | TAKES(DRY_RUN) |
 		TAKES(OUTPUT),
 	.run = run_create,

@@ -122,6 +122,7 @@ const struct resource *const resource_vm = &resources[0];
 const struct resource *const resource_vmi = &resources[1];
 const struct resource *const resource_event = &resources[2];
 const struct resource *const resource_domain = &resources[3];
+const struct resource *const resource_namespace = &resources[4];
 
 static bool word_in(const char *list, const char *word, size_t len)
 {

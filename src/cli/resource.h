@@ -69,6 +69,7 @@ char *resource_query(const struct resource *resource, const char *ns,
 	const struct narrowing *narrowing);
 
 extern const struct resource *const resource_vm,
-	*const resource_vmi, *const resource_event, *const resource_domain;
+	*const resource_vmi, *const resource_event, *const resource_domain,
+							    *const resource_namespace;
 
 #endif
