@@ -109,6 +109,19 @@ writes()
 	denies 'a bad field'         'memoryy' k create -f - < <(sed "s/memory:/memoryy:/;s/name: $VM/name: bad/" "$file")
 }
 
+# What a newer kubectl sends as protobuf, because it knows these kinds itself.
+creates()
+{
+	shows 'create namespace'     "namespace/lab-$VM created" k create namespace "lab-$VM"
+	shows 'create configmap'     'created' k -n "lab-$VM" create configmap cfg --from-literal=a=b
+	shows '… what it holds'      '^b$' k -n "lab-$VM" get configmap cfg -o 'jsonpath={.data.a}{"\n"}'
+	shows 'create secret'        'created' k -n "lab-$VM" create secret generic pw --from-literal=pw=x
+	shows '… what it holds'      '^eA==$' k -n "lab-$VM" get secret pw -o 'jsonpath={.data.pw}{"\n"}'
+	denies 'create namespace, again' 'already exists' k create namespace "lab-$VM"
+	shows 'delete namespace'     'deleted' k delete namespace "lab-$VM"
+	denies '… all of it is gone' 'NotFound' k -n "lab-$VM" get configmap cfg
+}
+
 follows()
 {
 	k get vms "$VM" -w >"$T/log/watch.$VM" &
@@ -128,6 +141,7 @@ round()
 	[ -x "$KUBECTL" ] || { skipped 'there is none'; return; }
 	echo "# $KIND: $(k version --client 2>&1 | head -n 1)"
 	writes
+	creates
 	follows
 }
 

@@ -66,6 +66,7 @@ before()
 
 create()
 {
+	shows 'create namespace' "namespace/$LAB created" k create namespace "$LAB"
 	shows 'apply: the VM is created' "virtualmachine.kubevirt.io/$VM created" \
 		lab apply -f - < <(sed "s|file:.*|file://$T/img/guest.img|" "$EXAMPLE")
 	await 'the VM has its status' same Stopped field vm "$VM" .status.printableStatus
@@ -197,6 +198,9 @@ clean_up()
 	stop 'at the end'
 	shows 'delete vm' "\"$VM\" deleted" lab delete vm "$VM"
 	shows 'get all: nothing is left' "No resources found in $LAB namespace" lab get all
+	shows 'delete namespace' "namespace \"$LAB\" deleted" k delete namespace "$LAB"
+	denies '… and it is gone' 'NotFound' k get namespace "$LAB"
+	is "$KIND: … with its events" "$(lab get events -o name 2>/dev/null)" ''
 }
 
 walk() # KIND COMMAND...
