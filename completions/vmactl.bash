@@ -66,11 +66,22 @@ _vmactl() {
 				case $cur$type in
 				vm/*) words=$(_vmactl_names vm vm/) ;;
 				vmi/*) words=$(_vmactl_names vmi vmi/) ;;
-				*) [[ -n $type ]] && words=$(_vmactl_names "$type" '') || words='vm vmi events namespaces domains pods nodes kubevirts all' ;;
+				*) [[ -n $type ]] && words=$(_vmactl_names "$type" '') || words='vm vmi events namespaces domains peers pods nodes kubevirts all' ;;
 				esac
 				;;
 			create) words=namespace ;;
 			adopt) words=$(_vmactl_names domains '') ;;
+			peer)
+				case $type in
+				'') words='ls init cert join' ;;
+				ls | cert) words=$(_vmactl_names peers '') ;;
+				join)
+					mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+					compopt -o filenames
+					return
+					;;
+				esac
+				;;
 			explain | start | stop | restart) words=$(_vmactl_names vm '') ;;
 			console | pause | unpause | soft-reboot | reset) words=$(_vmactl_names vmi '') ;;
 			help) words=$(_vmactl_words Commands:) ;;

@@ -12,18 +12,22 @@ end
 
 function __vmactl_type
     set -l words (commandline -opc | string match -v -- '-*')
-    contains -- "$words[3]" vm vmi events namespaces domains pods nodes kubevirts; and echo $words[3]
+    contains -- "$words[3]" vm vmi events namespaces domains peers pods nodes kubevirts; and echo $words[3]
 end
 
 complete -c vmactl -f
 complete -c vmactl -n __fish_use_subcommand -a '(__vmactl_commands)'
-complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi events namespaces domains pods nodes kubevirts'
+complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi events namespaces domains peers pods nodes kubevirts'
 complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -n (__vmactl_type)' -a '(__vmactl_names (__vmactl_type))'
 complete -c vmactl -n '__fish_seen_subcommand_from create' -a namespace
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -a '(__vmactl_names domains)'
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -l name -x -d 'what the VM is to be called'
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -s y -l yes -d 'do not ask'
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'only show it'
+complete -c vmactl -n '__fish_seen_subcommand_from peer; and not __fish_seen_subcommand_from ls init cert join' -a 'ls init cert join'
+complete -c vmactl -n '__fish_seen_subcommand_from peer; and __fish_seen_subcommand_from ls cert' -a '(__vmactl_names peers)'
+complete -c vmactl -n '__fish_seen_subcommand_from peer; and __fish_seen_subcommand_from join' -F
+complete -c vmactl -n '__fish_seen_subcommand_from peer' -l pki -r -d 'folder of certificates'
 complete -c vmactl -n '__fish_seen_subcommand_from explain start stop restart' -a '(__vmactl_names vm)'
 complete -c vmactl -n '__fish_seen_subcommand_from console pause unpause soft-reboot reset' -a '(__vmactl_names vmi)'
 complete -c vmactl -n '__fish_seen_subcommand_from validate' -F

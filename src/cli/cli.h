@@ -31,7 +31,8 @@ void fault_done(struct fault *fault); /* leaves it empty */
 #define FILES_MAX 64 /* how often -f may be given */
 
 struct args { /* all strings are borrowed from argv */
-	const char *ns, *socket, *output, *selector, *sort_by, *for_what, *cascade, *dry_run, *name;
+	const char *ns, *socket, *output, *selector, *sort_by, *for_what, *cascade, *dry_run, *name,
+		*pki;
 	const char *files[FILES_MAX];
 	size_t n_files;
 	bool help, all_namespaces, watch, watch_only, no_headers, force, paused, all, client;

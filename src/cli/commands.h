@@ -11,7 +11,7 @@
 	X(apply) X(create) X(delete) X(validate) X(adopt)                       \
 	X(start) X(stop) X(restart)                                    \
 	X(pause) X(unpause) X(soft_reboot) X(reset) X(console)         \
-	X(host_shutdown) X(proxy)                                      \
+	X(peer) X(host_shutdown) X(proxy)                                      \
 	X(version) X(help)
 /* clang-format on */
 

@@ -42,7 +42,8 @@
 	X(FORCE, 0, "force", FLAG, force, NULL, "do not wait for the guest; with --grace-period")    \
 	X(PAUSED, 0, "paused", FLAG, paused, NULL, "start it paused")                                \
 	X(DRY_RUN, 0, "dry-run", CHOICE, dry_run, "HOW", "server (which it is without a value): check it all, change nothing") \
-	X(NAME, 0, "name", TEXT, name, "NAME", "what the VM is to be called")                        \
+	X(NAME, 0, "name", TEXT, name, "NAME", "what the VM, or this node, is to be called")         \
+	X(PKI, 0, "pki", TEXT, pki, "DIR", "folder of certificates (default: /etc/vmagent/pki)")     \
 	X(YES, 'y', "yes", FLAG, yes, NULL, "do not ask")                                            \
 	X(CANCEL, 0, "cancel", FLAG, cancel, NULL, "the host does not go down after all")            \
 	X(IF_SYSTEM_STOPS, 0, "if-system-stops", FLAG, if_system_stops, NULL,                        \
