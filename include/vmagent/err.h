@@ -31,7 +31,8 @@
 	X(NO_SPACE, 507, "InternalError")          \
 	X(HYPERVISOR, 500, "InternalError")        \
 	X(DOMAIN_GONE, 404, "NotFound")            \
-	X(NOT_BUILT, 501, "NotImplemented")
+	X(NOT_BUILT, 501, "NotImplemented")        \
+	X(UNSAVED, 503, "ServiceUnavailable")
 
 enum err_code {
 #define X(code, status, reason) ERR_##code,
@@ -56,5 +57,9 @@ int err_wrap(struct err *err, const char *fmt, ...) PRINTF(2, 3);
 
 int err_status(enum err_code code);         /* the HTTP status */
 const char *err_reason(enum err_code code); /* the Kubernetes StatusReason */
+
+/* Seconds after which the same request may well succeed, since nothing was done for this one; 0: none. Clients
+ * of Kubernetes try again by themselves. */
+int err_retry_s(enum err_code code);
 
 #endif

@@ -58,3 +58,8 @@ const char *err_reason(enum err_code code)
 {
 	return (size_t)code < ERR_MAX ? codes[code].reason : codes[ERR_INTERNAL].reason;
 }
+
+int err_retry_s(enum err_code code)
+{
+	return code == ERR_TOO_MANY || code == ERR_UNAVAILABLE || code == ERR_TIMEOUT;
+}

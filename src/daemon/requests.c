@@ -79,7 +79,7 @@ void replies_refuse(struct agent *agent)
 {
 	for (size_t i = 0; i < agent->n_replies; i++) {
 		free(take(&agent->replies[i].object));
-		err_set(&agent->replies[i].err, ERR_UNAVAILABLE,
+		err_set(&agent->replies[i].err, ERR_UNSAVED,
 			"not saved yet (%.200s); it is tried again until it is",
 			agent->commit_err.msg);
 	}

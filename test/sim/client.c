@@ -26,7 +26,8 @@ static void on_answer(void *ctx, const struct answer *answer)
 
 	if (!world_action(w))
 		return;
-	if (answer->err->code == ERR_UNAVAILABLE || answer->err->code == ERR_HYPERVISOR) {
+	if (answer->err->code == ERR_UNAVAILABLE || answer->err->code == ERR_UNSAVED ||
+		answer->err->code == ERR_HYPERVISOR) {
 		c->retry_at = w->t + RETRY_AFTER;
 		c->lost = true; /* it is kept, and done when it can be saved */
 		if (c->wish != WISH_EITHER)

@@ -29,13 +29,13 @@ static char *group_of(enum object_kind kind)
 	return xstrndup(version, slash ? (size_t)(slash - version) : 0);
 }
 
-static void add_cause(struct node *list, const char *field, const char *message)
+static void add_cause(struct node *list, const struct reply_cause *c)
 {
 	struct node *cause = node_new(NODE_MAP, NULL);
 
-	set_text(cause, "reason", "FieldValueInvalid");
-	set_text(cause, "message", message);
-	set_text(cause, "field", field);
+	set_text(cause, "reason", c->reason);
+	set_text(cause, "message", c->message);
+	set_text(cause, "field", c->field);
 	node_append(list, cause);
 }
 
@@ -43,6 +43,7 @@ static void add_cause(struct node *list, const char *field, const char *message)
 static struct node *causes_of(const struct reply_status *s)
 {
 	struct node *list = node_new(NODE_LIST, NULL);
+	struct reply_cause cause = { .reason = "FieldValueInvalid" };
 
 	for (size_t i = 0; s->findings && i < s->findings->n; i++) {
 		const struct finding *f = &s->findings->list[i];
@@ -50,10 +51,14 @@ static struct node *causes_of(const struct reply_status *s)
 			? xasprintf("%s (line %d, column %d)", f->message, f->line, f->column)
 			: xstrdup(f->message);
 
-		add_cause(list, f->field, message);
+		cause.field = f->field;
+		cause.message = message;
+		add_cause(list, &cause);
 	}
+	cause.field = NULL;
+	cause.message = s->err->msg;
 	if (!list->n_children)
-		add_cause(list, NULL, s->err->msg);
+		add_cause(list, s->cause ? s->cause : &cause);
 	return list;
 }
 
@@ -61,9 +66,13 @@ static struct node *causes_of(const struct reply_status *s)
 static struct node *details_of(const struct reply_status *s)
 {
 	struct node *details = node_new(NODE_MAP, NULL);
-	bool wrong = s->err && s->err->code == ERR_INVALID;
+	enum err_code code = s->err ? s->err->code : ERR_OK;
+	bool wrong = code == ERR_INVALID;
 
-	if (s->has_kind) {
+	if (s->options) {
+		set_text(details, "group", "meta.k8s.io");
+		set_text(details, "kind", s->options);
+	} else if (s->has_kind) {
 		autofree char *group = group_of(s->kind);
 
 		set_text(details, "name", s->name);
@@ -71,8 +80,10 @@ static struct node *details_of(const struct reply_status *s)
 		set_text(details, "kind",
 			wrong ? object_kind_name(s->kind) : object_kind_plural(s->kind));
 	}
-	if (wrong)
+	if (wrong || s->cause)
 		node_set(details, "causes", causes_of(s));
+	if (err_retry_s(code))
+		node_set(details, "retryAfterSeconds", node_new_int(err_retry_s(code)));
 	return details;
 }
 
@@ -121,17 +132,34 @@ static void send_body(struct api *api, uint64_t id, const struct http_head *head
 	http_respond(api->http, id, head, body, body ? strlen(body) : 0);
 }
 
-void reply_json(struct api *api, uint64_t id, unsigned status, char *body, const char *warning)
+static void add_field(struct http_head *head, const char *name, const char *value)
+{
+	size_t i = 0;
+
+	while (i < HTTP_FIELDS_MAX && head->fields[i].name)
+		i++;
+	if (i < HTTP_FIELDS_MAX && value && *value)
+		head->fields[i] = (struct http_field){ name, value };
+}
+
+static void send_json(struct api *api, uint64_t id, struct http_head *head, char *body,
+	const char *warning)
 {
 	char text[WARNING_MAX];
-	struct http_head head = { .status = status,
-		.fields = { { "Content-Type", "application/json" } } };
 
+	add_field(head, "Content-Type", "application/json");
 	if (warning && *warning) {
 		warning_text(text, sizeof(text), warning);
-		head.fields[1] = (struct http_field){ "Warning", text };
+		add_field(head, "Warning", text);
 	}
-	send_body(api, id, &head, body);
+	send_body(api, id, head, body);
+}
+
+void reply_json(struct api *api, uint64_t id, unsigned status, char *body, const char *warning)
+{
+	struct http_head head = { .status = status };
+
+	send_json(api, id, &head, body, warning);
 }
 
 void reply_text(struct api *api, uint64_t id, unsigned status, const char *text)
@@ -145,11 +173,14 @@ void reply_text(struct api *api, uint64_t id, unsigned status, const char *text)
 void reply_status(struct api *api, uint64_t id, const struct reply_status *status,
 	const char *warning)
 {
-	unsigned code = 200;
+	enum err_code code = status->err ? status->err->code : ERR_OK;
+	struct http_head head = { .status = code == ERR_OK ? 200 : (unsigned)err_status(code) };
+	char retry[16];
 
-	if (status->err && status->err->code != ERR_OK)
-		code = (unsigned)err_status(status->err->code);
-	reply_json(api, id, code, status_json(status), warning);
+	snprintf(retry, sizeof(retry), "%d", err_retry_s(code));
+	if (err_retry_s(code))
+		add_field(&head, "Retry-After", retry);
+	send_json(api, id, &head, status_json(status), warning);
 }
 
 void reply_error(const struct call *call, const struct err *err)

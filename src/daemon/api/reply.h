@@ -9,6 +9,10 @@
 #include "core/manifest.h"
 #include "daemon/api/api_private.h"
 
+struct reply_cause { /* one of a Status' causes; constants */
+	const char *reason, *field, *message;
+};
+
 struct reply_status {          /* what a Status says; all borrowed */
 	const struct err *err; /* NULL or code OK: Success */
 	bool has_kind;
@@ -16,6 +20,8 @@ struct reply_status {          /* what a Status says; all borrowed */
 	const char *name;                /* or NULL */
 	const struct findings *findings; /* or NULL: details.causes */
 	bool places;                     /* causes name line and column */
+	const struct reply_cause *cause; /* or NULL: the one that there is without findings */
+	const char *options;             /* or NULL: the kind of meta.k8s.io that is wrong */
 };
 
 /* The Status object's JSON, owned by the caller. */
