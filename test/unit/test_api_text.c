@@ -129,6 +129,7 @@ START_TEST(label_selectors)
 	ck_assert(!labels("app!=web", json) && labels("app!=db", json) && labels("x!=y", json));
 	ck_assert(labels("example.com/tier", json) && labels("example.com/tier=", json));
 	ck_assert(labels("!x", json) && !labels("!app", json) && !labels("x", json));
+	ck_assert(labels("app = web", json) && labels("app != db,! x", json));
 	ck_assert(labels(" app=web , !x", json) && !labels("app=web,x=y", json));
 	ck_assert(labels("app in (db, web)", json) && labels("app in(web)", json));
 	ck_assert(!labels("app in (db,we)", json) && !labels("x in (web)", json));
@@ -144,7 +145,8 @@ START_TEST(selectors_that_are_refused)
 {
 	static const char *const bad[] = { ",", "a=b,", "=b", "!=b", "!", "a>1", "a in b",
 		"a in (b", "a in (b) c", "(b)", "in (b)", "a b in (c)", "a on (b)", "a in (b=c)",
-		"a in (b c)", "a=(b)", "a)", "a=b c", "a=\"b\"" };
+		"a in (b c)", "a=(b)", "a)", "a=b c", "a=\"b\"", "a=b=c", "a=b!=c", "a==b==c",
+		"!a=b", "!a!=b", "a!b", "a!", "!!a", "a/b/c", "a=-b", "a in (b, c_)" };
 	static const char *const bad_fields[] = { "metadata.name", "!metadata.name", "spec.x=1",
 		"involvedObject.name=a" };
 	struct selector s;

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/names.h"
 #include "daemon/api/jsonspan.h"
 #include "daemon/api/selector.h"
 
@@ -56,10 +57,7 @@ static int parse_values(struct selector_term *t, char *text, const char *whole, 
 		if (t->n_values == SELECTOR_VALUES_MAX)
 			return err_set(err, ERR_BAD_REQUEST,
 				"a selector's set has more than %d values", SELECTOR_VALUES_MAX);
-		piece = trimmed(piece);
-		if (strpbrk(piece, " (<>\"\\=!"))
-			return bad_term(whole, err);
-		add_value(t, piece);
+		add_value(t, trimmed(piece));
 	}
 	return 0;
 }
@@ -89,35 +87,42 @@ static int parse_set(const char *whole, struct selector_term *t, struct err *err
 
 	if (!find_set(text, t, &values))
 		return bad_term(whole, err);
-	return strpbrk(t->key, " <>\"\\") ? bad_term(whole, err)
-					  : parse_values(t, values, whole, err);
+	return parse_values(t, values, whole, err);
 }
 
-/* Operators stand in the order in which they must be tried. */
-static int parse_simple(const char *text, struct selector_term *t, struct err *err)
+/* "key", "!key", or the two ends of the first operator. */
+static int parse_simple(const char *whole, struct selector_term *t, struct err *err)
 {
-	static const struct {
-		const char *text;
-		enum selector_op op;
-	} ops[] = {
-		{ "!=", SELECTOR_NOT_IN },
-		{ "==", SELECTOR_IN },
-		{ "=", SELECTOR_IN },
-	};
-	const char *at;
+	autofree char *text = xstrdup(whole);
+	bool negated = *text == '!';
+	char *at = strpbrk(text + negated, "=!");
 
-	if (strpbrk(text, " )<>\"\\"))
-		return bad_term(text, err);
-	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
-		if (!(at = strstr(text, ops[i].text)))
-			continue;
-		t->op = ops[i].op;
-		t->key = xstrndup(text, (size_t)(at - text));
-		add_value(t, at + strlen(ops[i].text));
+	if (!at) {
+		t->op = negated ? SELECTOR_NOT_EXISTS : SELECTOR_EXISTS;
+		t->key = xstrdup(trimmed(text + negated));
 		return 0;
 	}
-	t->op = *text == '!' ? SELECTOR_NOT_EXISTS : SELECTOR_EXISTS;
-	t->key = xstrdup(text + (*text == '!'));
+	if (negated || (*at == '!' && at[1] != '='))
+		return bad_term(whole, err);
+	t->op = *at == '!' ? SELECTOR_NOT_IN : SELECTOR_IN;
+	add_value(t, trimmed(at + (at[1] == '=' ? 2 : 1)));
+	*at = '\0';
+	t->key = xstrdup(trimmed(text));
+	return 0;
+}
+
+/* None of these stands in a key or a value, so that a term can be read in one way only. */
+#define MARKS " ()<>\"\\=!"
+
+static int check_term(const char *whole, const struct selector_term *t, struct err *err)
+{
+	if (!*t->key)
+		return err_set(err, ERR_BAD_REQUEST, "selector term '%.200s' has no key", whole);
+	if (strpbrk(t->key, MARKS))
+		return bad_term(whole, err);
+	for (size_t i = 0; i < t->n_values; i++)
+		if (strpbrk(t->values[i], MARKS))
+			return bad_term(whole, err);
 	return 0;
 }
 
@@ -129,9 +134,7 @@ static int parse_term(char *piece, struct selector_term *t, struct err *err)
 	if (!*text)
 		return err_set(err, ERR_BAD_REQUEST, "a selector has an empty term");
 	rc = strchr(text, '(') ? parse_set(text, t, err) : parse_simple(text, t, err);
-	if (!rc && !*t->key)
-		rc = err_set(err, ERR_BAD_REQUEST, "selector term '%.200s' has no key", text);
-	return rc;
+	return rc ? rc : check_term(text, t, err);
 }
 
 /* The next term of *rest, at a comma that stands outside of parentheses; NULL at the end. */
@@ -172,11 +175,28 @@ static int parse_terms(const char *text, struct selector *s, struct err *err)
 	return 0;
 }
 
+static int check_labels(const struct selector *s, struct err *err)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct selector_term *t = &s->terms[i];
+
+		if (!is_label_key(t->key))
+			return err_set(err, ERR_BAD_REQUEST, "'%.200s' is no label's key", t->key);
+		for (size_t v = 0; v < t->n_values; v++)
+			if (!is_label_value(t->values[v]))
+				return err_set(err, ERR_BAD_REQUEST, "'%.200s' is no label's value",
+					t->values[v]);
+	}
+	return 0;
+}
+
 int selector_parse_labels(const char *text, struct selector *ret, struct err *err)
 {
 	struct selector s = { 0 };
 	int rc = parse_terms(text, &s, err);
 
+	if (!rc)
+		rc = check_labels(&s, err);
 	if (rc)
 		selector_done(&s);
 	else
@@ -186,41 +206,58 @@ int selector_parse_labels(const char *text, struct selector *ret, struct err *er
 
 #define OF_ANY KIND_MAX
 
+static const struct field {
+	const char *key;
+	enum object_kind of;
+	bool changes; /* in the object's life */
+} fields[] = {
+	{ "metadata.name", OF_ANY, false },
+	{ "metadata.namespace", OF_ANY, false },
+	{ "involvedObject.kind", KIND_EVENT, false },
+	{ "involvedObject.name", KIND_EVENT, false },
+	{ "involvedObject.namespace", KIND_EVENT, false },
+	{ "involvedObject.uid", KIND_EVENT, false },
+	{ "involvedObject.apiVersion", KIND_EVENT, false },
+	{ "involvedObject.resourceVersion", KIND_EVENT, false },
+	{ "involvedObject.fieldPath", KIND_EVENT, false },
+	{ "type", KIND_EVENT, false },
+	{ "reason", KIND_EVENT, false },
+	{ "reportingComponent", KIND_EVENT, false },
+	{ "regarding.kind", KIND_NEW_EVENT, false },
+	{ "regarding.name", KIND_NEW_EVENT, false },
+	{ "regarding.namespace", KIND_NEW_EVENT, false },
+	{ "regarding.uid", KIND_NEW_EVENT, false },
+	{ "regarding.apiVersion", KIND_NEW_EVENT, false },
+	{ "regarding.resourceVersion", KIND_NEW_EVENT, false },
+	{ "regarding.fieldPath", KIND_NEW_EVENT, false },
+	{ "type", KIND_NEW_EVENT, false },
+	{ "reason", KIND_NEW_EVENT, false },
+	{ "reportingController", KIND_NEW_EVENT, false },
+	{ "spec.nodeName", KIND_POD, true },
+	{ "status.phase", KIND_POD, true },
+};
+
 static bool field_is_known(const char *key, enum object_kind kind)
 {
-	static const struct {
-		const char *key;
-		enum object_kind of;
-	} fields[] = {
-		{ "metadata.name", OF_ANY },
-		{ "metadata.namespace", OF_ANY },
-		{ "involvedObject.kind", KIND_EVENT },
-		{ "involvedObject.name", KIND_EVENT },
-		{ "involvedObject.namespace", KIND_EVENT },
-		{ "involvedObject.uid", KIND_EVENT },
-		{ "involvedObject.apiVersion", KIND_EVENT },
-		{ "involvedObject.resourceVersion", KIND_EVENT },
-		{ "involvedObject.fieldPath", KIND_EVENT },
-		{ "type", KIND_EVENT },
-		{ "reason", KIND_EVENT },
-		{ "reportingComponent", KIND_EVENT },
-		{ "regarding.kind", KIND_NEW_EVENT },
-		{ "regarding.name", KIND_NEW_EVENT },
-		{ "regarding.namespace", KIND_NEW_EVENT },
-		{ "regarding.uid", KIND_NEW_EVENT },
-		{ "regarding.apiVersion", KIND_NEW_EVENT },
-		{ "regarding.resourceVersion", KIND_NEW_EVENT },
-		{ "regarding.fieldPath", KIND_NEW_EVENT },
-		{ "type", KIND_NEW_EVENT },
-		{ "reason", KIND_NEW_EVENT },
-		{ "reportingController", KIND_NEW_EVENT },
-		{ "spec.nodeName", KIND_POD },
-		{ "status.phase", KIND_POD },
-	};
-
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (streq(fields[i].key, key))
-			return fields[i].of == OF_ANY || fields[i].of == kind;
+		if (streq(fields[i].key, key) && (fields[i].of == OF_ANY || fields[i].of == kind))
+			return true;
+	return false;
+}
+
+static bool field_changes(const char *key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (streq(fields[i].key, key) && fields[i].changes)
+			return true;
+	return false;
+}
+
+bool selector_fields_change(const struct selector *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (field_changes(s->terms[i].key))
+			return true;
 	return false;
 }
 

@@ -38,6 +38,9 @@ int selector_parse_fields(const char *text, enum object_kind kind, struct select
 bool selector_matches_labels(const struct selector *s, const char *labels);
 bool selector_matches_object_labels(const struct selector *s, const char *object);
 
+/* Whether it names a field of an object that may change in its life. */
+bool selector_fields_change(const struct selector *s);
+
 /* object: the whole object's JSON. */
 bool selector_matches_fields(const struct selector *s, const char *object);
 
