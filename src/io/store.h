@@ -93,6 +93,9 @@ int store_changes(struct store *store, const struct change_query *query, change_
 int store_changed_since(struct store *store, int64_t since, change_cb *cb, void *ctx,
 	struct err *err);
 
+/* The object as the change before that one left it, owned by the caller; NULL when the log does not say. */
+char *store_object_before(struct store *store, const struct change_row *row);
+
 /* Provenance: what each manifest file last gave, document by document (design §5). X(constant, text) */
 #define PROVENANCES(X) X(LIVE, "live") X(DELETED, "deleted") X(MOVED, "moved") X(DONE, "done")
 enum provenance {

@@ -213,6 +213,28 @@ int store_changed_since(struct store *store, int64_t since, change_cb *cb, void 
 	return statement_read(store, STATEMENT_CHANGE_SINCE, stmt, &reader, err);
 }
 
+static int keep_text(void *ctx, const struct change_row *row)
+{
+	*(char **)ctx = xstrdup(row->object);
+	return 0;
+}
+
+char *store_object_before(struct store *store, const struct change_row *row)
+{
+	sqlite3_stmt *stmt = statement_take(store, STATEMENT_CHANGE_BEFORE, NULL);
+	char *text = NULL;
+	struct row_reader reader = { each_change, row->kind, { .change = keep_text }, &text };
+
+	if (!stmt)
+		return NULL;
+	sqlite3_bind_int64(stmt, 1, row->rv);
+	statement_text(stmt, 2, object_kind_name(row->kind));
+	statement_text(stmt, 3, row->ns);
+	statement_text(stmt, 4, row->name);
+	statement_read(store, STATEMENT_CHANGE_BEFORE, stmt, &reader, NULL);
+	return text;
+}
+
 /* The oldest event leaves, and watches see it go. */
 static int prune_event(struct store *store, struct err *err)
 {

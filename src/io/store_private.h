@@ -44,6 +44,8 @@ extern const char *const schema_sql[];
 	X(CHANGE_ALL, "SELECT rv, ns, name, uid, type, object, labels_before FROM change" \
 		" WHERE rv > ?1 AND kind = ?2 ORDER BY rv LIMIT ?4") \
 	X(CHANGE_SINCE, "SELECT rv, kind, ns, name FROM change WHERE rv > ?1 ORDER BY rv") \
+	X(CHANGE_BEFORE, "SELECT rv, ns, name, uid, type, object, labels_before FROM change" \
+		" WHERE rv < ?1 AND kind = ?2 AND ns = ?3 AND name = ?4 ORDER BY rv DESC LIMIT 1") \
 	X(CHANGE_NTH, "SELECT rv FROM change ORDER BY rv LIMIT 1 OFFSET ?1") \
 	X(CHANGE_PRUNE, "DELETE FROM change WHERE rv <= ?1") \
 	X(PROVENANCE_PUT, "INSERT INTO provenance (file, kind, ns, name, uid, base, epoch, state)" \

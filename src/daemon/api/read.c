@@ -2,7 +2,7 @@
 /*
  * Lists and single objects, as they stand in the store: nothing is parsed on the way.
  */
-#include "daemon/api/reply.h"
+#include "daemon/api/list_options.h"
 #include "daemon/api/selection.h"
 #include "daemon/api/table.h"
 
@@ -43,11 +43,12 @@ static void list_head(struct list *l, int64_t rv)
 	buf_puts(&l->text, "\"items\":[");
 }
 
-static int list_text(struct api *api, struct list *l, struct err *err)
+static int list_text(struct api *api, struct list *l, const struct list_options *o, struct err *err)
 {
+	int64_t current = store_current_rv(api->options.store);
 	int rc;
 
-	list_head(l, store_current_rv(api->options.store));
+	list_head(l, o->match == RV_MATCH_EXACT ? o->rv : current);
 	rc = selection_each(api, l->selection, add_item, l, err);
 	if (l->rendering.table)
 		table_tail(&l->text);
@@ -56,26 +57,32 @@ static int list_text(struct api *api, struct list *l, struct err *err)
 	return rc;
 }
 
-void object_list(const struct call *call)
+static void answer_list(const struct call *call, const struct list_options *options)
 {
 	struct selection selection;
 	struct list list = { .selection = &selection };
 	struct err err;
 
-	if (query_bool(call, "watch")) {
-		watch_open(call);
-		return;
-	}
 	if (rendering_of(call, &list.rendering, &err) || selection_of(call, &selection, &err)) {
 		reply_error(call, &err);
 		return;
 	}
-	if (list_text(call->api, &list, &err))
+	if (list_text(call->api, &list, options, &err))
 		reply_error(call, &err);
 	else
 		reply_json(call->api, call->id, 200, take(&list.text.data), NULL);
 	buf_done(&list.text);
 	selection_done(&selection);
+}
+
+void object_list(const struct call *call)
+{
+	struct list_options options;
+
+	if (query_bool(call, "watch"))
+		watch_open(call);
+	else if (list_options_of(call, false, &options) && list_options_served(call, &options))
+		answer_list(call, &options);
 }
 
 struct one {
@@ -98,15 +105,13 @@ static int copy_row(void *ctx, const struct object_row *row)
 	return 0;
 }
 
-void object_get(const struct call *call)
+static void answer_object(const struct call *call)
 {
 	struct selection selection = { .path = call->path };
 	struct one one = { .path = &call->path };
 	struct err err;
 
-	if (query_bool(call, "watch"))
-		watch_open(call);
-	else if (rendering_of(call, &one.rendering, &err) ||
+	if (rendering_of(call, &one.rendering, &err) ||
 		selection_each(call->api, &selection, copy_row, &one, &err))
 		reply_error(call, &err);
 	else if (!one.text.data)
@@ -114,6 +119,16 @@ void object_get(const struct call *call)
 	else
 		reply_json(call->api, call->id, 200, take(&one.text.data), NULL);
 	buf_done(&one.text);
+}
+
+void object_get(const struct call *call)
+{
+	struct list_options options;
+
+	if (query_bool(call, "watch"))
+		watch_open(call);
+	else if (list_options_of(call, false, &options) && list_options_served(call, &options))
+		answer_object(call);
 }
 
 /* ---- the status, as a part of an object that has an address of its own --------------------------- */

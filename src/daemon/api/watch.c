@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "daemon/api/jsonspan.h"
-#include "daemon/api/reply.h"
+#include "daemon/api/list_options.h"
 #include "daemon/api/selection.h"
 #include "daemon/api/synthetic.h"
 #include "daemon/api/table.h"
@@ -89,32 +89,55 @@ static int write_row(void *ctx, const struct object_row *row)
 	return 0;
 }
 
-/* Whether the object was in the selection before. Of one that is made of another only today's labels are
- * known. */
-static bool was_there(const struct selection *s, const struct change_row *row, const char *object)
+static bool is_in(const struct selection *s, const char *object)
 {
-	if (streq(row->type, "ADDED"))
-		return false;
-	return object == row->object ? selector_matches_labels(&s->labels, row->labels_before)
-				     : selector_matches_object_labels(&s->labels, object);
+	return selector_matches_object_labels(&s->labels, object) &&
+		selector_matches_fields(&s->fields, object);
 }
 
-/* What a change is to this watch: the selection may have gained or lost the object by it. NULL: nothing. */
-static const char *type_of(const struct selection *s, const struct change_row *row,
-	const char *object)
+/* By the object as it was. What the log does not say any more is taken to have been there: to be told of an end that
+ * one did not see begin does no harm. */
+static bool was_in(const struct watch *w, const struct change_row *row)
+{
+	const struct selection *s = &w->selection;
+	autofree char *before = store_object_before(w->api->options.store, row), *made = NULL;
+
+	return !before || is_in(s, selection_view(s, before, &made));
+}
+
+/* Whether the object was in the selection before. Its labels stand beside the change; of an object that is made of
+ * another, and of fields that change, only the change before knows. */
+static bool was_there(const struct watch *w, const struct change_row *row, const char *object)
+{
+	const struct selection *s = &w->selection;
+
+	if (streq(row->type, "ADDED"))
+		return false;
+	if ((object != row->object && s->labels.n) || selector_fields_change(&s->fields))
+		return was_in(w, row);
+	return selector_matches_fields(&s->fields, object) &&
+		(object != row->object || selector_matches_labels(&s->labels, row->labels_before));
+}
+
+static bool is_named(const struct selection *s, const char *object)
 {
 	const char *name = selection_name(s);
 	struct jsonspan own;
+
+	return !name ||
+		(jsonspan_path(jsonspan_of(object), "metadata.name", &own) &&
+			jsonspan_is(own, name));
+}
+
+/* What a change is to this watch: the selection may have gained or lost the object by it. NULL: nothing. */
+static const char *type_of(const struct watch *w, const struct change_row *row, const char *object)
+{
 	bool now;
 
-	if (name &&
-		!(jsonspan_path(jsonspan_of(object), "metadata.name", &own) &&
-			jsonspan_is(own, name)))
+	if (!is_named(&w->selection, object))
 		return NULL;
-	if (!selector_matches_fields(&s->fields, object))
-		return NULL;
-	now = !streq(row->type, "DELETED") && selector_matches_object_labels(&s->labels, object);
-	if (was_there(s, row, object))
+	now = !streq(row->type, "DELETED") && is_in(&w->selection, object);
+	if (was_there(w, row, object))
 		return now ? "MODIFIED" : "DELETED";
 	return now ? "ADDED" : NULL;
 }
@@ -131,7 +154,7 @@ static int write_change(void *ctx, const struct change_row *row)
 	const struct selection *selection = &b->watch->selection;
 	autofree char *made = NULL;
 	const char *object = selection_view(selection, row->object, &made);
-	const char *type = type_of(selection, row, object);
+	const char *type = type_of(b->watch, row, object);
 
 	if (type)
 		write_line(b->watch, type, object);
@@ -170,7 +193,7 @@ static void write_initial(struct watch *w)
 	w->rv = store_current_rv(w->api->options.store);
 	if (selection_each(w->api, &w->selection, write_row, w, &err))
 		write_error(w, &err);
-	else if (w->initial_end)
+	else if (w->initial_end && w->bookmarks)
 		write_bookmark(w, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
 }
 
@@ -298,45 +321,31 @@ static void gone(struct session *session)
 	free(w);
 }
 
-static int stop_at_once(void *ctx, const struct change_row *row)
+/* Where it starts. What the log has no more is said by the watch itself, as its one event: so Kubernetes does, and
+ * there are clients that list again only then. */
+static void read_start(struct watch *w, const struct list_options *o)
 {
-	(void)ctx;
-	(void)row;
-	return 0;
+	bool anywhere = o->rv == 0;
+
+	w->initial = o->has_initial ? o->initial : anywhere;
+	w->initial_end = o->has_initial && o->initial;
+	w->rv = anywhere ? store_current_rv(w->api->options.store) : o->rv;
 }
 
-/* Where it starts, and refuses at once what the log has no more. */
-static int read_start(const struct call *call, struct watch *w, struct err *err)
-{
-	struct change_query query = { .kind = synthetic_source(call->path.kind), .limit = 1 };
-	int rc;
-
-	if ((rc = query_int(call, "resourceVersion", &w->rv, err)))
-		return rc;
-	w->initial = w->rv == 0 || w->initial_end;
-	if (w->initial)
-		return 0;
-	query.since = w->rv;
-	return store_changes(call->api->options.store, &query, stop_at_once, NULL, err);
-}
-
-static int read_options(const struct call *call, struct watch *w, struct err *err)
+static int read_options(const struct call *call, struct watch *w, const struct list_options *o,
+	struct err *err)
 {
 	uint64_t now = uv_now(call->api->options.loop);
-	int64_t timeout = 0;
 	int rc;
 
-	w->initial_end = query_bool(call, "sendInitialEvents");
 	if ((rc = rendering_of(call, &w->rendering, err)) ||
-		(rc = selection_of(call, &w->selection, err)) || (rc = read_start(call, w, err)) ||
-		(rc = query_int(call, "timeoutSeconds", &timeout, err)))
+		(rc = selection_of(call, &w->selection, err)))
 		return rc;
-	w->bookmarks = query_bool(call, "allowWatchBookmarks");
-	if (w->initial_end && !w->bookmarks)
-		return err_set(err, ERR_BAD_REQUEST,
-			"sendInitialEvents needs allowWatchBookmarks: a bookmark says where they end");
+	read_start(w, o);
+	w->bookmarks = o->bookmarks;
 	w->bookmark_at = w->bookmarks ? now + w->api->options.bookmark_ms : UINT64_MAX;
-	w->end_at = timeout > 0 ? now + 1000 * (uint64_t)timeout : UINT64_MAX;
+	w->end_at = o->timeout_s > 0 ? now + 1000 * (uint64_t)MIN(o->timeout_s, INT32_MAX)
+				     : UINT64_MAX;
 	return 0;
 }
 
@@ -358,13 +367,18 @@ static void start(struct watch *w)
 
 void watch_open(const struct call *call)
 {
-	struct watch *w = xcalloc(1, sizeof(*w));
+	struct list_options options;
+	struct watch *w;
 	struct err err;
 
+	if (!list_options_of(call, true, &options) ||
+		(options.initial && !list_options_served(call, &options)))
+		return;
+	w = xcalloc(1, sizeof(*w));
 	w->session = (struct session){ .fill = fill, .gone = gone };
 	w->api = call->api;
 	w->id = call->id;
-	if (!read_options(call, w, &err)) {
+	if (!read_options(call, w, &options, &err)) {
 		start(w);
 		return;
 	}
