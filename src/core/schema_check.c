@@ -236,6 +236,9 @@ static void check_required(struct check *c, const struct node *map, enum schema_
 static void check_map(struct check *c, const struct node *map, enum schema_scope scope,
 	const char *path)
 {
+	if (map->n_children > NODE_KEYS_MAX) /* of a patch or a merge: it could not be read again */
+		check_add(c, map, "", "%zu keys, at most %d are possible in one map",
+			map->n_children, NODE_KEYS_MAX);
 	for (size_t i = 0; i < map->n_children; i++) {
 		size_t mark = check_enter(c, map->children[i]->key);
 

@@ -70,7 +70,10 @@ static const struct {
 	const char *text;
 } refusals[] = {
 	{ "strategic-merge-patch+json", "{}", 415, "accepted media types include" },
+	{ "strategic-merge-patch+json", "{}", 415, "use 'kubectl patch --type merge'" },
 	{ "apply-patch+yaml", "{}", 415, "accepted media types include" },
+	{ "apply-patch+yaml", "{}", 415, "use 'kubectl apply' without --server-side" },
+	{ "apply-patch+yaml; charset=utf-8", "{}", 415, "server-side apply is not served" },
 	{ MERGE, "", 400, "empty" },
 	{ MERGE, "[]", 400, "a merge patch is an object" },
 	{ MERGE, "{\"a\":", 400, "not YAML" },
@@ -159,6 +162,23 @@ START_TEST(test_two_replacements_at_once)
 }
 END_TEST
 
+/* Each patch is small enough, and what they make together would not be: it must be readable after a restart. */
+START_TEST(test_an_object_that_grows)
+{
+	for (int part = 0; part < 2; part++) {
+		struct buf labels = { 0 };
+
+		for (int i = 0; i < 600; i++)
+			buf_printf(&labels, "%s\"l%d-%d\":\"\"", i ? "," : "", part, i);
+		autofree char *body = xasprintf("{\"metadata\":{\"labels\":{%s}}}", labels.data);
+
+		patch(WEB, MERGE, body, part ? 422 : 200,
+			part ? "at most 1024 are possible in one map" : "\"l0-599\":");
+		buf_done(&labels);
+	}
+}
+END_TEST
+
 START_TEST(test_a_name_is_made)
 {
 	static const char vm[] = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\n"
@@ -200,6 +220,7 @@ Suite *test_api_patch_suite(void)
 	tcase_add_test(tcase, test_a_run_keeps_its_spec);
 	tcase_add_test(tcase, test_two_at_once);
 	tcase_add_test(tcase, test_two_replacements_at_once);
+	tcase_add_test(tcase, test_an_object_that_grows);
 	tcase_add_test(tcase, test_a_name_is_made);
 	tcase_add_test(tcase, test_a_dry_run_shows_what_would_be);
 	suite_add_tcase(suite, tcase);
