@@ -220,13 +220,14 @@ static int check_machine(const struct agent *agent, const struct manifest *manif
 int agent_check_create(const struct agent *agent, const struct manifest *manifest, struct err *err)
 {
 	struct target t = target_find(agent, manifest->kind, manifest->ns, manifest->name);
+	autofree char *resource = object_kind_resource(manifest->kind);
 	int ret = namespace_check(agent, manifest->ns, err);
 
 	if (ret < 0)
 		return ret;
 	if (t.meta)
-		return err_set(err, ERR_EXISTS, "%s \"%s\" already exists",
-			object_kind_plural(manifest->kind), manifest->name);
+		return err_set(err, ERR_EXISTS, "%s \"%s\" already exists", resource,
+			manifest->name);
 	return object_kind_home(manifest->kind) == HOME_RECORD
 		? 0
 		: check_machine(agent, manifest, err);

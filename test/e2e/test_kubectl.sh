@@ -85,6 +85,8 @@ writes()
 	manifest "$VM" Manual >"$file"
 	shows 'apply'                'created' k apply -f "$file"
 	shows 'apply again'          'unchanged' k apply -f "$file"
+	shows 'apply --validate=false' 'unchanged' k apply --validate=false -f "$file"
+	denies 'apply --server-side' "use 'kubectl apply' without --server-side" k apply --server-side -f "$file"
 	shows 'label'                'labeled' k label vm "$VM" "who=$VM"
 	shows 'annotate'             'annotated' k annotate vm "$VM" note=x
 	reads
@@ -100,8 +102,7 @@ writes()
 	shows 'patch --type json'    'patched' k patch vm "$VM" --type json \
 		-p '[{"op":"replace","path":"/spec/runStrategy","value":"Manual"}]'
 	is "$KIND: … what it says is there" "$(strategy "$VM")" Manual
-	denies 'apply --server-side' 'accepted media types' k apply --server-side -f "$file"
-	denies 'patch --type strategic' 'not supported\|accepted media types' k patch vm "$VM" -p '{}'
+	denies 'patch --type strategic' '.--type merge\|not supported' k patch vm "$VM" -p '{}'
 	denies 'a patch that does not fit' 'cpu.cores' k patch vm "$VM" --type merge \
 		-p '{"spec":{"template":{"spec":{"domain":{"cpu":{"cores":-1}}}}}}'
 	denies 'create of what is there' 'already exists' k create -f "$file"

@@ -178,7 +178,7 @@ START_TEST(dry_run_changes_nothing)
 	api_fixture_start(&f);
 	api_expect(&f, "POST " VMS "?dryRun=All", api_vm("a", "Halted"), 201, "\"name\":\"a\"");
 	api_expect(&f, "GET " VMS "/a", NULL, 404, NULL);
-	api_expect(&f, "POST " VMS "?dryRun=Some", api_vm("a", "Halted"), 400, "dryRun");
+	api_expect(&f, "POST " VMS "?dryRun=Some", api_vm("a", "Halted"), 422, "dryRun");
 	create_vm(&f, "a", "Halted");
 	api_expect(&f, "DELETE " VMS "/a?dryRun=All", NULL, 200, NULL);
 	api_expect(&f, "DELETE " VMS "/a", "{\"dryRun\":[\"All\"]}", 200, NULL);

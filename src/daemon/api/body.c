@@ -71,6 +71,18 @@ static const char *const patch_types[] = {
 #undef X
 };
 
+/* What its sender is to do instead, of the kinds that people come upon. */
+static const char *patch_advice(const char *type)
+{
+	if (type_is(type, "application/apply-patch+yaml") ||
+		type_is(type, "application/apply-patch+cbor"))
+		return "server-side apply is not served, use 'kubectl apply' without --server-side; ";
+	if (type_is(type, "application/strategic-merge-patch+json"))
+		return "strategic merge patches are for Kubernetes' own kinds, use 'kubectl patch "
+		       "--type merge'; ";
+	return "";
+}
+
 static int unknown_patch(const char *type, struct err *err)
 {
 	struct buf known = { 0 };
@@ -78,9 +90,9 @@ static int unknown_patch(const char *type, struct err *err)
 	for (size_t i = 0; i < PATCH_KIND_MAX; i++)
 		buf_printf(&known, "%s%s", i ? ", " : "", patch_types[i]);
 	err_set(err, ERR_MEDIA_TYPE,
-		"the body of the request was in an unknown format ('%.100s') - accepted media "
+		"%sthe body of the request was in an unknown format ('%.100s') - accepted media "
 		"types include: %s",
-		type ? type : "", known.data);
+		patch_advice(type), type, known.data);
 	buf_done(&known);
 	return -ERR_MEDIA_TYPE;
 }
@@ -96,7 +108,7 @@ int body_parse_patch(const struct call *call, enum patch_kind *ret_kind, struct 
 	while (kind < PATCH_KIND_MAX && (!type || !type_is(type, patch_types[kind])))
 		kind++;
 	if (kind == PATCH_KIND_MAX)
-		return unknown_patch(type, err);
+		return unknown_patch(type ? type : "", err);
 	*ret_kind = (enum patch_kind)kind;
 	rc = parse_one(call->request, ret, err);
 	if (rc == 0 && !*ret)

@@ -9,6 +9,7 @@
 #include "daemon/api/body.h"
 #include "daemon/api/reply.h"
 #include "daemon/api/selection.h"
+#include "daemon/api/write_options.h"
 
 /* ---- create and replace ------------------------------------------------------------------ */
 
@@ -108,12 +109,15 @@ static void submit_manifest(const struct call *call, const struct node *doc,
 
 static void write_object(const struct call *call, enum input_kind kind)
 {
+	const char *options = kind == INPUT_CREATE ? "CreateOptions" : "UpdateOptions";
 	struct request request = request_of(call);
 	struct node *doc = NULL;
 	struct err err;
 
+	if (!write_options_of(call, options, &request.dry_run))
+		return;
 	if (body_parse(call, &doc, &err) || check_kind(call, doc, &err) ||
-		check_names(call, doc, &err) || query_dry_run(call, &request.dry_run, &err) ||
+		check_names(call, doc, &err) ||
 		(kind == INPUT_REPLACE &&
 			read_rv(doc, "metadata.resourceVersion", &request.if_rv, &err))) {
 		reply_error(call, &err);
@@ -144,10 +148,9 @@ void object_patch(const struct call *call)
 	struct node *patch = NULL;
 	struct err err;
 
-	if (body_parse_patch(call, &request.patch_kind, &patch, &err) ||
-		query_dry_run(call, &request.dry_run, &err)) {
+	if (body_parse_patch(call, &request.patch_kind, &patch, &err)) {
 		reply_error(call, &err);
-	} else {
+	} else if (write_options_of(call, "PatchOptions", &request.dry_run)) {
 		request.patch = patch;
 		request_submit(call, INPUT_PATCH, &request, 200);
 	}

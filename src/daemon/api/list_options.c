@@ -70,16 +70,6 @@ static const struct {
 };
 /* clang-format on */
 
-static void refuse(const struct call *call, const struct reply_cause *cause)
-{
-	struct err err;
-	struct reply_status status = { .err = &err, .options = "ListOptions", .cause = cause };
-
-	err_set(&err, ERR_INVALID, "ListOptions.meta.k8s.io \"\" is invalid: %s: %s", cause->field,
-		cause->message);
-	reply_status(call->api, call->id, &status, NULL);
-}
-
 /* ---- reading ----------------------------------------------------------------------------- */
 
 static enum rv_match read_match(const struct call *call)
@@ -137,7 +127,7 @@ bool list_options_of(const struct call *call, bool watch, struct list_options *r
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		if (!rules[i].broken(&o))
 			continue;
-		refuse(call, &rules[i].cause);
+		reply_options(call, "ListOptions", &rules[i].cause);
 		return false;
 	}
 	if (o.has_continue && !o.watch) {

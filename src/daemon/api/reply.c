@@ -205,6 +205,16 @@ void reply_refuse(const struct call *call, enum err_code code, const char *fmt, 
 	reply_error(call, &err);
 }
 
+void reply_options(const struct call *call, const char *options, const struct reply_cause *cause)
+{
+	struct err err;
+	struct reply_status status = { .err = &err, .options = options, .cause = cause };
+
+	err_set(&err, ERR_INVALID, "%s.meta.k8s.io \"\" is invalid: %s: %s", options, cause->field,
+		cause->message);
+	reply_status(call->api, call->id, &status, NULL);
+}
+
 void reply_not_found(const struct call *call)
 {
 	autofree char *resource = object_kind_resource(call->path.kind);

@@ -37,6 +37,8 @@ void reply_status(struct api *api, uint64_t id, const struct reply_status *statu
 void reply_error(const struct call *call, const struct err *err);
 void reply_refuse(const struct call *call, enum err_code code, const char *fmt, ...) PRINTF(3, 4);
 void reply_findings(const struct call *call, const struct findings *findings, const char *name);
+/* 422: an option is wrong. options is their kind, "ListOptions". */
+void reply_options(const struct call *call, const char *options, const struct reply_cause *cause);
 void reply_not_found(const struct call *call); /* virtualmachines.kubevirt.io "x" not found */
 
 /* "kubevirt.io/v1alpha3": the kind's group in the version that was asked for. */
