@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vmactl explain: why a machine is as it is. Fetches its objects and events; what they mean is
- * explain.c's. For users of kubectl the word means the fields of a type: those are told by their form.
+ * explain.c's. For users of kubectl the word means the fields of a type: those are told by their form, and
+ * explained out of the schema's tables.
  */
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,6 +13,8 @@
 #include "cli/events.h"
 #include "cli/explain.h"
 #include "cli/options.h"
+
+#include "core/schema_explain.h"
 
 struct asked {            /* what is asked about */
 	const char *name; /* borrowed from argv */
@@ -35,11 +39,6 @@ static int parse(struct cli *cli, struct asked *ret, struct fault *fault)
 	if (!args->n_names || args->n_names > 2)
 		return cli_usage(cli, fault, "name one VM: explain NAME");
 	if (args->n_names == 1 && !strchr(args->names[0], '/')) {
-		if (is_field(args->names[0]))
-			return fault_set(fault, EXIT_USAGE,
-				"'%s' names fields, and those are not explained yet; "
-				"vmagent-manifest(5) tells of them. For a VM of that name: explain vm/%s",
-				args->names[0], args->names[0]);
 		ret->name = args->names[0];
 		return 0;
 	}
@@ -118,7 +117,7 @@ static int tell(struct cli *cli, const struct story *story, struct fault *fault)
 	return ret;
 }
 
-static int run(struct cli *cli, struct fault *fault)
+static int explain_object(struct cli *cli, struct fault *fault)
 {
 	struct node *vm = NULL, *vmi = NULL, *events = NULL;
 	autofree char *trouble = NULL;
@@ -148,13 +147,43 @@ static int run(struct cli *cli, struct fault *fault)
 	return ret;
 }
 
+/* Of the tables that are built in, so without an agent. */
+static int explain_field(const char *word, struct fault *fault)
+{
+	autofree char *type = xstrndup(word, strcspn(word, "."));
+	const struct resource *resource = resource_find(type);
+	const char *path = word + strlen(type);
+	struct buf text = { 0 };
+	struct err err = { 0 };
+
+	if (resource != resource_vm && resource != resource_vmi)
+		return fault_set(fault, EXIT_USAGE,
+			"the fields of '%s' are not explained here, those of vm and vmi are", type);
+	if (schema_explain(resource == resource_vm ? SCOPE_VM : SCOPE_VMI, path + (*path == '.'),
+		    &text, &err))
+		return fault_set(fault, EXIT_ERROR, "%s: %s", word, err.msg);
+	printf("%s: %s", word, text.data);
+	buf_done(&text);
+	return 0;
+}
+
+static int run(struct cli *cli, struct fault *fault)
+{
+	if (cli->args.n_names == 1 && !strchr(cli->args.names[0], '/') &&
+		is_field(cli->args.names[0]))
+		return explain_field(cli->args.names[0], fault);
+	return explain_object(cli, fault);
+}
+
 const struct command command_explain = {
 	.name = "explain",
-	.synopsis = "NAME | vm/NAME | vmi/NAME",
-	.summary = "tell why a VM is as it is, and what can be done",
+	.synopsis = "NAME | vm/NAME | vmi/NAME | vm.FIELD...",
+	.summary = "tell why a VM is as it is, or what a field of a manifest means",
 	.details =
 		"What is wanted and what is; what happened, who did it and what libvirt says; QEMU's last words\n"
-		"where it ended without need. A VM that was deleted is explained for as long as its events are kept.",
+		"where it ended without need. A VM that was deleted is explained for as long as its events are kept.\n"
+		"A path of fields, such as vm.spec.template.spec.domain.cpu, is told of without an agent: what may stand\n"
+		"there, its default, and what of it this version does not do. For a VM called vm: explain vm/vm.",
 	.options = TAKES(OUTPUT),
 	.run = run,
 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/manifest.h"
-#include "core/schema.h"
+#include "core/schema_explain.h"
 
 Suite *test_schema_suite(void);
 
@@ -230,6 +230,41 @@ START_TEST(every_property_of_kubevirt_is_known)
 }
 END_TEST
 
+/* ---- fields in words ---------------------------------------------------------------------- */
+
+#define DOMAIN "spec.template.spec.domain."
+
+static const struct {
+	const char *path;
+	const char *words; /* how they begin; an error's for a path that is not there */
+} explained[] = {
+	{ "", "map\n  apiVersion  string; required\n  kind        string; required\n" },
+	{ DOMAIN "cpu.cores", "whole number from 0 to 1024; default: 1\n" },
+	{ DOMAIN "cpu.numa.guestMappingPassthrough", "not supported by this version; CPUs are" },
+	{ DOMAIN "devices.disks[].cache", "one of none, writethrough, writeback\n" },
+	{ DOMAIN "devices.disks.disk",
+		"map\n  bus         one of virtio, sata, scsi, usb; default: sata\n" },
+	{ DOMAIN "memory", "map\n  guest             quantity such as 2Gi\n" },
+	{ "spec.template.spec.affinity.podAffinity",
+		"anything; accepted without effect: there is no scheduler on one host\n" },
+	{ "status.conditions", "set by the agent\n" },
+	{ "metadata.labels", "map\n  any  string: letters" },
+	{ "spec.tepmlate", "field 'tepmlate' is not known, did you mean 'template'?" },
+	{ "spec.x.y", "field 'x' is not known" },
+};
+
+START_TEST(a_field_in_words)
+{
+	struct buf text = { 0 };
+	struct err err = { 0 };
+	int rc = schema_explain(SCOPE_VM, explained[_i].path, &text, &err);
+	const char *said = rc ? err.msg : text.data;
+
+	ck_assert_msg(starts_with(said, explained[_i].words), "%s: %s", explained[_i].path, said);
+	buf_done(&text);
+}
+END_TEST
+
 /* ---- KubeVirt's examples ------------------------------------------------------------------ */
 
 #define EXAMPLES_MAX 100
@@ -324,6 +359,7 @@ Suite *test_schema_suite(void)
 
 	tcase_add_test(tc, every_property_of_kubevirt_is_known);
 	tcase_add_test(tc, examples_of_kubevirt_are_accepted_or_refused_so);
+	tcase_add_loop_test(tc, a_field_in_words, 0, ARRAY_SIZE(explained));
 	suite_add_tcase(suite, tc);
 	return suite;
 }
