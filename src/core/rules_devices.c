@@ -170,12 +170,8 @@ static void volume_rules(struct check *c, const struct node *spec)
 	for (size_t i = 0; i < count(volumes); i++) {
 		const struct node *volume = volumes->children[i];
 		size_t mark = check_enter_item(c, "volumes", i);
-		const struct node *name = unique_name(c, volumes, i);
 
-		if (name && !has_named(node_at(spec, DISKS), name->text))
-			check_add(c, name, "name",
-				"volume '%s' is not used; add a disk of that name, or remove it",
-				name->text);
+		unique_name(c, volumes, i);
 		source_rules(c, volume);
 		host_disk_rules(c, volume);
 		image_rules(c, node_at(volume, "containerDisk.image"), "containerDisk.image");
