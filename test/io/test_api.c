@@ -154,13 +154,13 @@ START_TEST(looks_at_the_media_type)
 {
 	struct client_request request = { .line = "POST " VMS };
 	const char *const types[] = { "application/json; charset=utf-8", "application/yaml",
-		"application/vnd.kubernetes.protobuf" };
-	const int status[] = { 201, 201, 415 };
+		"application/cbor", "application/vnd.kubernetes.protobuf" };
+	const int status[] = { 201, 201, 415, 400 }; /* the last is read, and is none */
 	struct api_fixture f;
 
 	api_fixture_start(&f);
-	for (int i = 0; i < 3; i++) {
-		autofree char *name = xasprintf("vm%d", i), *body = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		autofree char *name = xasprintf("vm%zu", i), *body = NULL;
 		autofree char *header = xasprintf("Content-Type: %s\r\n", types[i]);
 
 		request.headers = header;
