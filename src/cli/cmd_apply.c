@@ -138,7 +138,8 @@ static void set_wanted(struct apply *a, const struct file_object *object)
 	for (size_t i = 0; i < ARRAY_SIZE(server_set); i++)
 		node_remove(metadata, server_set[i]);
 	a->name = node_text(a->wanted, "metadata.name");
-	a->ns = node_text(a->wanted, "metadata.namespace");
+	if (!a->resource->of_the_host)
+		a->ns = node_text(a->wanted, "metadata.namespace");
 }
 
 /* Writes what is applied into its own annotation. */

@@ -262,7 +262,7 @@ static int run(struct cli *cli, struct fault *fault)
 
 const struct command command_delete = {
 	.name = "delete",
-	.synopsis = "vm|vmi NAME... | TYPE/NAME... | vm|vmi --all|-l SELECTOR | -f FILE",
+	.synopsis = "TYPE NAME... | TYPE/NAME... | TYPE --all|-l SELECTOR | -f FILE",
 	.summary = "delete objects, and wait until they are gone",
 	.details =
 		"A VM's guest is shut down first, within its grace period; --force kills it at once. Volumes\n"

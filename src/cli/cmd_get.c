@@ -217,9 +217,12 @@ const struct command command_get = {
 	.synopsis = "TYPE [NAME...] | TYPE/NAME...",
 	.summary = "list objects, or show some by name",
 	.details =
-		"Types: vm, vmi, events, domains, peers, namespaces and, for whoever looks for them, pods (one\n"
-		"for each vmi), nodes (this host), kubevirts. all is vm,vmi. They may be joined: vm,vmi. With -w\n"
-		"it goes on printing rows as things change.\n"
+		"Types: vm, vmi, events, domains, peers, namespaces; what machines name: secrets, configmaps (cm),\n"
+		"persistentvolumeclaims (pvc), datavolumes (dv), network-attachment-definitions (net-attach-def),\n"
+		"virtualmachineinstancetypes (vmf), virtualmachineclusterinstancetypes (vmcf),\n"
+		"virtualmachinepreferences (vmp), virtualmachineclusterpreferences (vmcp); and, for whoever looks\n"
+		"for them, pods (one for each vmi), nodes (this host), kubevirts. all is vm,vmi. They may be\n"
+		"joined: vm,vmi. With -w it goes on printing rows as things change.\n"
 		"domains are what libvirt has beside the agent's own: foreign ones, and strays, which an\n"
 		"agent made for a run that is not known any more. The agent never touches them.\n"
 		"\n"

@@ -182,8 +182,8 @@ int file_object_place(const struct cli *cli, const struct file_object *object,
 
 	if (!kind || !resource || resource == resource_event)
 		return fault_set(fault, EXIT_ERROR,
-			"%s:%d: no matches for kind \"%s\"; there are "
-			"VirtualMachine and VirtualMachineInstance",
+			"%s:%d: no matches for kind \"%s\": there are VirtualMachine, "
+			"VirtualMachineInstance, and what they name (vmactl get --help)",
 			object->source, object->root->line, kind ? kind : "");
 	if (!node_text(object->root, "metadata.name"))
 		return fault_set(fault, EXIT_ERROR, "%s:%d: metadata.name is missing",

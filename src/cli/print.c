@@ -205,6 +205,13 @@ static void add_ready(struct printer *p, const struct node *found)
 	table_add(&p->table, text);
 }
 
+static void add_count(struct printer *p, const struct node *found)
+{
+	autofree char *text = xasprintf("%zu", found ? found->n_children : 0);
+
+	table_add(&p->table, text);
+}
+
 static void add_well(struct printer *p, const struct node *found)
 {
 	table_add(&p->table, found && streq(found->text, "True") ? "Ready" : "NotReady");
@@ -231,6 +238,9 @@ static void add_cell(struct printer *p, enum cell cell, const struct node *found
 		break;
 	case CELL_READY:
 		add_ready(p, found);
+		break;
+	case CELL_COUNT:
+		add_count(p, found);
 		break;
 	case CELL_WELL:
 		add_well(p, found);

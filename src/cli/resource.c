@@ -7,6 +7,7 @@
 
 #include "cli/resource.h"
 
+#define INSTANCETYPE    "instancetype.kubevirt.io"
 #define CONDITION(type) ".status.conditions[?(@.type==\"" type "\")].status"
 #define MESSAGE(type)   ".status.conditions[?(@.type==\"" type "\")].message"
 
@@ -95,6 +96,46 @@ static const struct column phase_columns[] = { /* of what has no more to say */
 	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
 	{ 0 },
 };
+static const struct column plain_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ 0 },
+};
+static const struct column secret_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "TYPE",            ".type",                                CELL_TEXT,   false },
+	{ "DATA",            ".data",                                CELL_COUNT,  false },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ 0 },
+};
+static const struct column config_map_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "DATA",            ".data",                                CELL_COUNT,  false },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ 0 },
+};
+static const struct column claim_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "STATUS",          ".status.phase",                        CELL_TEXT,   false },
+	{ "VOLUME",          ".spec.volumeName",                     CELL_TEXT,   false },
+	{ "CAPACITY",        ".status.capacity.storage",             CELL_TEXT,   false },
+	{ "STORAGECLASS",    ".spec.storageClassName",               CELL_TEXT,   false },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ 0 },
+};
+static const struct column data_volume_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "PHASE",           ".status.phase",                        CELL_TEXT,   false },
+	{ "PROGRESS",        ".status.progress",                     CELL_TEXT,   false },
+	{ "RESTARTS",        ".status.restartCount",                 CELL_TEXT,   false },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ 0 },
+};
+
+/* Kinds of KubeVirt's neighbours, all named alike: kind, its name in lower case, group, version, aliases. */
+#define NEIGHBOUR(kind, name, group, version, aliases, columns, of_the_host)                 \
+	{ kind, name "s", name "." group, "/apis/" group "/" version, group "/" version,     \
+	  aliases " " name " " name "s " name "." group " " name "s." group, columns, of_the_host }
 
 static const struct resource resources[] = {
 	{ "VirtualMachine", "virtualmachines", "virtualmachine.kubevirt.io", "/apis/kubevirt.io/v1",
@@ -115,6 +156,23 @@ static const struct resource resources[] = {
 	  "kv kvs kubevirt kubevirts kubevirt.kubevirt.io kubevirts.kubevirt.io", phase_columns, false },
 	{ "Peer", "peers", "peer.vmagent.io", "/apis/vmagent.io/v1", "vmagent.io/v1",
 	  "peer peers peer.vmagent.io peers.vmagent.io", peer_columns, true },
+	{ "Secret", "secrets", "secret", "/api/v1", "v1", "secret secrets", secret_columns, false },
+	{ "ConfigMap", "configmaps", "configmap", "/api/v1", "v1", "cm configmap configmaps",
+	  config_map_columns, false },
+	{ "PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim", "/api/v1", "v1",
+	  "pvc persistentvolumeclaim persistentvolumeclaims", claim_columns, false },
+	NEIGHBOUR("DataVolume", "datavolume", "cdi.kubevirt.io", "v1beta1", "dv dvs",
+		data_volume_columns, false),
+	NEIGHBOUR("NetworkAttachmentDefinition", "network-attachment-definition", "k8s.cni.cncf.io",
+		"v1", "net-attach-def", plain_columns, false),
+	NEIGHBOUR("VirtualMachineInstancetype", "virtualmachineinstancetype", INSTANCETYPE,
+		"v1beta1", "vmf vmfs vminstancetype vminstancetypes", plain_columns, false),
+	NEIGHBOUR("VirtualMachineClusterInstancetype", "virtualmachineclusterinstancetype", INSTANCETYPE,
+		"v1beta1", "vmcf vmcfs vmclusterinstancetype vmclusterinstancetypes", plain_columns, true),
+	NEIGHBOUR("VirtualMachinePreference", "virtualmachinepreference", INSTANCETYPE,
+		"v1beta1", "vmp vmps vmpref vmprefs", plain_columns, false),
+	NEIGHBOUR("VirtualMachineClusterPreference", "virtualmachineclusterpreference", INSTANCETYPE,
+		"v1beta1", "vmcp vmcps", plain_columns, true),
 };
 /* clang-format on */
 

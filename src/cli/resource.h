@@ -13,6 +13,7 @@ enum cell {
 	CELL_AGE,
 	CELL_OBJECT, /* "virtualmachine/web" of a reference */
 	CELL_READY,  /* "1/1" of containers */
+	CELL_COUNT,  /* how many members a map has */
 	CELL_WELL,   /* Ready or NotReady of a condition's status */
 };
 

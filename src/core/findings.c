@@ -76,7 +76,8 @@ char *findings_words(const struct findings *f)
 	struct buf out = { 0 };
 
 	for (size_t i = 0; f && i < f->n; i++)
-		buf_printf(&out, "%s%s: %s", i ? "; " : "", f->list[i].field, f->list[i].message);
+		buf_printf(&out, "%s%s%s%s", i ? "; " : "", f->list[i].field,
+			*f->list[i].field ? ": " : "", f->list[i].message);
 	return out.data;
 }
 

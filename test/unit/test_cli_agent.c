@@ -251,6 +251,22 @@ static const struct scene scenes[] = {
 	{ "reset", NULL, { { 0 } }, EXIT_USAGE, "", "error: which VirtualMachineInstance?" },
 	{ "reset events web", NULL, { { 0 } }, EXIT_USAGE, "", "error: name a vm or a vmi" },
 
+	/* what machines name */
+	{ "get secrets", NULL, { { "GET /api/v1/namespaces/default/secrets ", LIST("{\"kind\":\"Secret\",\"metadata\":{\"name\":\"key\"},\"type\":\"Opaque\",\"data\":{\"a\":\"\",\"b\":\"\"}},"
+	  "{\"metadata\":{\"name\":\"none\"}}") } }, EXIT_DONE,
+	  "NAME   TYPE     DATA   AGE\nkey    Opaque   2      <unknown>\nnone            0      <unknown>\n", "" },
+	{ "get vmcf small -n lab -o name", NULL, { { "GET /apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes/small ", OK("{\"metadata\":{\"name\":\"small\"}}") } },
+	  EXIT_DONE, "virtualmachineclusterinstancetype.instancetype.kubevirt.io/small\n", "" },
+	{ "get net-attach-def -o name", NULL, { { "GET /apis/k8s.cni.cncf.io/v1/namespaces/default/network-attachment-definitions ", LIST("{\"metadata\":{\"name\":\"lan\"}}") } },
+	  EXIT_DONE, "network-attachment-definition.k8s.cni.cncf.io/lan\n", "" },
+	{ "apply -f - --validate=false", "apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n", { { "GET /api/v1/namespaces/default/secrets/key ", REFUSED("404", "NotFound", "no") },
+	  { "POST /api/v1/namespaces/default/secrets ", OK("{\"metadata\":{\"name\":\"key\"}}") } }, EXIT_DONE, "secret/key created\n", "" },
+	{ "apply -f - --validate=false", "apiVersion: instancetype.kubevirt.io/v1beta1\nkind: VirtualMachineClusterPreference\nmetadata: {name: linux}\n",
+	  { { "GET /apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterpreferences/linux ", REFUSED("404", "NotFound", "no") },
+	  { "POST /apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterpreferences |\"metadata\":{\"name\":\"linux\",\"annotations\"", OK("{\"metadata\":{\"name\":\"linux\"}}") } },
+	  EXIT_DONE, "virtualmachineclusterpreference.instancetype.kubevirt.io/linux created\n", "" },
+	{ "delete cm c --wait=false", NULL, { { "DELETE /api/v1/namespaces/default/configmaps/c ", OK("{}") } }, EXIT_DONE, "configmap \"c\" deleted\n", "" },
+
 	/* apply */
 	{ "apply -f -", MANIFEST, { { "GET " VMS "/web ", REFUSED("404", "NotFound", "no") },
 	  { "POST " VMS " |last-applied-configuration\":\"{\\\"apiVersion\\\"", "HTTP/1.1 201 Created\r\nWarning: 299 - \"say \\\"hi\\\"\"\r\n\r\n" MANIFEST } },
