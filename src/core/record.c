@@ -4,6 +4,8 @@
  */
 #include "core/record.h"
 
+#include <string.h>
+
 #include "core/age.h"
 #include "core/codec.h"
 #include "core/edit.h"
@@ -36,6 +38,11 @@ static char *map_text(const struct node *root, const char *path)
 	return map && map->n_children ? node_json(map) : NULL;
 }
 
+static size_t length(const char *text)
+{
+	return text ? strlen(text) : 0;
+}
+
 static void read_given(struct record *r, const struct node *root)
 {
 	free(r->meta.labels);
@@ -44,6 +51,18 @@ static void read_given(struct record *r, const struct node *root)
 	r->meta.labels = map_text(root, "metadata.labels");
 	r->meta.annotations = map_text(root, "metadata.annotations");
 	r->content = content_of(root);
+	r->size = length(r->content) + length(r->meta.labels) + length(r->meta.annotations);
+}
+
+size_t record_size_of(const struct node *root)
+{
+	struct record r = { .kind = KIND_MAX };
+
+	read_given(&r, root);
+	free(r.meta.labels);
+	free(r.meta.annotations);
+	free(r.content);
+	return r.size;
 }
 
 /* Kubernetes counts the versions of a spec; Secrets and ConfigMaps have none. */

@@ -18,11 +18,14 @@ struct record {
 	enum object_kind kind;
 	struct object_meta meta; /* ns is "" where the kind lies in no namespace */
 	char *content; /* owned: JSON object of all but apiVersion, kind, metadata and status */
+	size_t size;   /* bytes of content, labels and annotations */
 	bool changed;  /* to be saved by this turn's commit */
 };
 
 /* Of a checked manifest; uid, created and rv are the caller's to set. */
 struct record *record_new(const struct manifest *manifest);
+/* The size that a record of such an object has. */
+size_t record_size_of(const struct node *root);
 struct record *record_copy(const struct record *r);
 void record_free(struct record *r); /* NULL is fine */
 

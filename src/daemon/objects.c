@@ -186,13 +186,20 @@ static int create_vmi(struct agent *agent, const struct manifest *manifest, stru
 	return ret;
 }
 
-static void create_record(struct agent *agent, const struct manifest *manifest, struct now now)
+static int create_record(struct agent *agent, const struct manifest *manifest, struct now now,
+	struct err *err)
 {
 	struct record *r = record_new(manifest);
+	int ret = records_check_room(&agent->records, NULL, r->size, err);
 
+	if (ret < 0) {
+		record_free(r);
+		return ret;
+	}
 	r->meta.created = now.wall;
 	agent_uuid(agent, r->meta.uid);
 	records_add(&agent->records, r, false);
+	return 0;
 }
 
 static void note_created(struct agent *agent, const struct manifest *manifest)
@@ -245,7 +252,7 @@ int agent_create_object(struct agent *agent, const struct manifest *manifest, st
 	else if (manifest->kind == KIND_VMI)
 		ret = create_vmi(agent, manifest, now, err);
 	else
-		create_record(agent, manifest, now);
+		ret = create_record(agent, manifest, now, err);
 	if (ret < 0)
 		return ret;
 	namespace_use(agent, manifest->ns, now);
@@ -347,8 +354,10 @@ char *agent_object_document(const struct agent *agent, const struct target *t)
 static int replace_record(struct agent *agent, struct record *r, const struct node *root,
 	struct err *err)
 {
-	int ret = record_replace(r, root, err);
+	int ret = records_check_room(&agent->records, r, record_size_of(root), err);
 
+	if (ret == 0)
+		ret = record_replace(r, root, err);
 	if (ret == 0)
 		records_touch(&agent->records, r);
 	return ret;

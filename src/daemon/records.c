@@ -43,6 +43,18 @@ struct record *records_find(const struct records *rs, enum object_kind kind, con
 	return at < rs->n && compare(rs->list[at], kind, ns, name) == 0 ? rs->list[at] : NULL;
 }
 
+int records_check_room(const struct records *rs, const struct record *but, size_t size,
+	struct err *err)
+{
+	for (size_t i = 0; i < rs->n; i++)
+		size += rs->list[i] == but ? 0 : rs->list[i]->size;
+	if (rs->n + !but <= RECORDS_MAX && size <= RECORDS_SIZE_MAX)
+		return 0;
+	return err_set(err, ERR_FORBIDDEN,
+		"exceeded quota: at most %d objects of %d bytes together are kept here; delete some",
+		RECORDS_MAX, RECORDS_SIZE_MAX);
+}
+
 void records_add(struct records *rs, struct record *record, bool loaded)
 {
 	size_t at = place_of(rs, record->kind, record->meta.ns, record->meta.name);

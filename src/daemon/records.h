@@ -8,6 +8,9 @@
 
 #include "core/record.h"
 
+#define RECORDS_MAX      10000              /* of all kinds together */
+#define RECORDS_SIZE_MAX (64 * 1024 * 1024) /* bytes of all their contents */
+
 struct records {
 	struct record **list; /* owned, sorted */
 	size_t n, cap;
@@ -19,6 +22,9 @@ struct records {
 
 struct record *records_find(const struct records *rs, enum object_kind kind, const char *ns,
 	const char *name);
+/* Whether there is room for one of that size, new or instead of `but`: ERR_FORBIDDEN, as by a quota. */
+int records_check_room(const struct records *rs, const struct record *but, size_t size,
+	struct err *err);
 /* Takes it over; none of its identity is there. It is marked as changed unless it was loaded. */
 void records_add(struct records *rs, struct record *record, bool loaded);
 /* It is no longer found; its row goes with the commit. */

@@ -5,7 +5,7 @@
 
 #include "core/base64.h"
 #include "core/edit.h"
-#include "core/record.h"
+#include "daemon/records.h"
 
 Suite *test_record_suite(void);
 
@@ -220,6 +220,50 @@ START_TEST(what_may_change)
 }
 END_TEST
 
+/* ---- how much there may be ----------------------------------------------------------------------- */
+
+static struct record *sized(unsigned number, size_t size)
+{
+	struct record *r = xcalloc(1, sizeof(*r));
+
+	r->kind = KIND_SECRET;
+	r->meta.ns = xstrdup("default");
+	r->meta.name = xasprintf("s%u", number);
+	r->size = size;
+	return r;
+}
+
+START_TEST(so_many_and_no_more)
+{
+	struct records rs = { 0 };
+	struct err err;
+
+	for (unsigned i = 0; i < RECORDS_MAX; i++) {
+		ck_assert_int_eq(records_check_room(&rs, NULL, 1, &err), 0);
+		records_add(&rs, sized(i, 1), false);
+	}
+	ck_assert_int_eq(records_check_room(&rs, NULL, 1, &err), -ERR_FORBIDDEN);
+	ck_assert(starts_with(err.msg, "exceeded quota: at most 10000 objects"));
+	ck_assert_int_eq(records_check_room(&rs, rs.list[0], 1, &err), 0);
+	records_done(&rs);
+}
+END_TEST
+
+START_TEST(so_much_and_no_more)
+{
+	struct records rs = { 0 };
+	struct err err;
+
+	records_add(&rs, sized(1, RECORDS_SIZE_MAX - 10), false);
+	ck_assert_int_eq(records_check_room(&rs, NULL, 10, &err), 0);
+	ck_assert_int_eq(records_check_room(&rs, NULL, 11, &err), -ERR_FORBIDDEN);
+	ck_assert_int_eq(records_check_room(&rs, rs.list[0], RECORDS_SIZE_MAX, &err), 0);
+	ck_assert_int_eq(records_check_room(&rs, rs.list[0], RECORDS_SIZE_MAX + 1, &err),
+		-ERR_FORBIDDEN);
+	records_done(&rs);
+}
+END_TEST
+
 /* ---- base64 (RFC 4648 §10) ------------------------------------------------------------------------ */
 
 static const char *const vectors[][2] = { { "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" },
@@ -253,6 +297,8 @@ Suite *test_record_suite(void)
 	tcase_add_test(tcase, what_is_not_whole_is_not_loaded);
 	tcase_add_test(tcase, a_namespace_that_ends_still_does);
 	tcase_add_loop_test(tcase, what_may_change, 0, (int)ARRAY_SIZE(changes));
+	tcase_add_test(tcase, so_many_and_no_more);
+	tcase_add_test(tcase, so_much_and_no_more);
 	tcase_add_test(tcase, base64_vectors);
 	suite_add_tcase(suite, tcase);
 	return suite;
