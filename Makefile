@@ -91,7 +91,7 @@ $B/test/unit $B/test/io: $B/test/%: $B/obj/gen/%_suites.o $B/obj/test/suites.o $
 	$(link) $(TEST_LIBS)
 $B/test/sim: $(call obj,test/sim/*.c) $(LIB)
 	$(link) $(TEST_LIBS)
-$B/test/fuzz_%: $B/obj/test/fuzz/fuzz_%.o $(filter %.o,$(DRIVER)) $(LIB)
+$B/test/fuzz_%: $B/obj/test/fuzz/fuzz_%.o $(filter %.o,$(DRIVER)) $B/libcli.a $(LIB)
 	$(link) $(filter -%,$(DRIVER)) $(TEST_LIBS)
 
 RUN = B=$B SAN=$(SAN) MAKE="$(MAKE) --no-print-directory" tools/check

@@ -120,8 +120,8 @@ static void make_key(char ret[25])
 	memcpy(ret + 22, "==", 3);
 }
 
-static int upgrade(struct wsclient *ws, const struct cli *cli, const char *path,
-	const char *protocol, struct fault *fault)
+static int upgrade(struct http *http, const struct cli *cli, const char *path, const char *protocol,
+	struct fault *fault)
 {
 	char key[25];
 	autofree char *line = xasprintf("GET %s", path);
@@ -133,15 +133,14 @@ static int upgrade(struct wsclient *ws, const struct cli *cli, const char *path,
 		xasprintf("Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
 			  "Sec-WebSocket-Key: %s\r\nSec-WebSocket-Protocol: %s\r\n",
 			key, protocol);
-	ret = client_begin(cli, &(struct http_call){ .line = line, .headers = headers }, &ws->http,
+	ret = client_begin(cli, &(struct http_call){ .line = line, .headers = headers }, http,
 		fault);
-	if (!ret && ws->http.status != 101)
+	if (!ret && http->status != 101)
 		return fault_set(fault, EXIT_ERROR, "the agent does not open a websocket there");
 	return ret;
 }
 
-int wsclient_begin(const struct cli *cli, const char *path, const char *protocol,
-	struct wsclient **ret, struct fault *fault)
+struct wsclient *wsclient_over(const struct http *http)
 {
 	static const struct wslay_event_callbacks callbacks = { .recv_callback = on_recv,
 		.send_callback = on_send,
@@ -149,15 +148,23 @@ int wsclient_begin(const struct cli *cli, const char *path, const char *protocol
 		.on_msg_recv_callback = on_message };
 	struct wsclient *ws = xcalloc(1, sizeof(*ws));
 
-	ws->http.fd = -1;
-	if (upgrade(ws, cli, path, protocol, fault)) {
-		wsclient_free(ws);
-		return -1;
-	}
+	ws->http = *http;
 	if (wslay_event_context_client_init(&ws->events, &callbacks, ws))
 		abort(); /* out of memory */
 	wslay_event_config_set_max_recv_msg_length(ws->events, MESSAGE_MAX);
-	*ret = ws;
+	return ws;
+}
+
+int wsclient_begin(const struct cli *cli, const char *path, const char *protocol,
+	struct wsclient **ret, struct fault *fault)
+{
+	struct http http = { .fd = -1 };
+
+	if (upgrade(&http, cli, path, protocol, fault)) {
+		http_close(&http);
+		return -1;
+	}
+	*ret = wsclient_over(&http);
 	return 0;
 }
 

@@ -10,6 +10,8 @@ struct wsclient;
 /* Asks for the path to become a websocket of that subprotocol. */
 int wsclient_begin(const struct cli *cli, const char *path, const char *protocol,
 	struct wsclient **ret, struct fault *fault);
+/* The same over a connection that has become one: takes *http over. */
+struct wsclient *wsclient_over(const struct http *http);
 void wsclient_free(struct wsclient *ws); /* says goodbye first, if it can; NULL is fine */
 
 int wsclient_fd(const struct wsclient *ws);

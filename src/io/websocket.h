@@ -15,8 +15,8 @@
 void websocket_accept(const char *key, char ret[WEBSOCKET_ACCEPT_SIZE]);
 
 #define WEBSOCKET_MESSAGE_MAX (1024 * 1024) /* bytes, in all its fragments: then 1009 */
-#define WEBSOCKET_REPLIES_MAX 16    /* pongs that wait to be sent; then nothing more is read */
-#define WEBSOCKET_TURN_BYTES  65536 /* read from one of them before others get their turn */
+#define WEBSOCKET_REPLIES_MAX 16            /* pongs that wait: then no more than is read already */
+#define WEBSOCKET_TURN_BYTES  65536         /* read from one of them before others get their turn */
 
 struct websocket;
 
