@@ -89,6 +89,8 @@ $B/test/unit: $(call obj,test/unit/test_*.c)
 $B/test/io: $(call obj,test/io/test_*.c)
 $B/test/unit $B/test/io: $B/test/%: $B/obj/gen/%_suites.o $B/obj/test/suites.o $B/libcli.a $(LIB)
 	$(link) $(TEST_LIBS)
+$B/test/hostile: $B/obj/test/e2e/hostile.o
+	$(link)
 $B/test/sim: $(call obj,test/sim/*.c) $(LIB)
 	$(link) $(TEST_LIBS)
 $B/test/fuzz_%: $B/obj/test/fuzz/fuzz_%.o $(filter %.o,$(DRIVER)) $B/libcli.a $(LIB)
