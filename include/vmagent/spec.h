@@ -236,8 +236,9 @@ struct vmi_spec {
 	bool rng;            /* devices.rng: a virtio random number generator */
 	struct features features;
 	struct clock clock;
-	bool start_paused; /* startStrategy: Paused */
-	int64_t grace;     /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
+	bool ends_at_reboot; /* rebootPolicy: Terminate */
+	bool start_paused;   /* startStrategy: Paused */
+	int64_t grace;       /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
 };
 
 #define GRACE_UNSET     (-1)      /* the field is absent */

@@ -202,6 +202,7 @@ static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	domain_features(w, spec, context->kvm);
 	cpu(w, spec, context->kvm);
 	domain_clock(w, &spec->clock, context->kvm);
+	xml_leaf(w, "on_reboot", spec->ends_at_reboot ? "destroy" : NULL);
 	domain_devices(w, spec, context);
 	xml_close(w);
 }

@@ -186,6 +186,7 @@ static int parse_firmware(const struct node *spec, struct vmi_spec *s, struct er
 
 static int parse_life(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
+	s->ends_at_reboot = streq(node_text(spec, "domain.rebootPolicy"), "Terminate");
 	s->start_paused = streq(node_text(spec, "startStrategy"), "Paused");
 	return spec_int(spec, "terminationGracePeriodSeconds", GRACE_UNSET, &s->grace, err);
 }

@@ -43,5 +43,15 @@ running rich
 await 'guest rich is up' says rich 'guest up'
 holds '… and its firmware spoke on the serial console' says rich SeaBIOS
 soon '… and what has no effect is named' told rich '' 'ManifestApplied.*priorityClassName: no effect'
+# rebootPolicy: the run ends well where others go on, and its strategy says what is next.
+manifest once RerunOnFailure | sed -e 's/^      domain:/&\n        rebootPolicy: Terminate/' | put once.yaml
+await 'VM once is known' vmactl get vm once
+running once
+up once
+run=$(vmi_uid once)
+type_in once reboot
+soon 'a guest that reboots under rebootPolicy Terminate has ended well' told once "$run" 'phase Running -> Succeeded'
+soon '… and stays down' same Stopped status once
+
 holds 'it stops' vmactl stop rich
 soon '… as every guest' no_vmi rich
