@@ -283,6 +283,19 @@ START_TEST(who_is_silent_is_gone)
 }
 END_TEST
 
+START_TEST(a_certificate_may_expire_meanwhile)
+{
+	pair("b", "b", "b");
+	b.options.limits.dial_first = b.options.limits.dial_max = 1000000;
+	start_both();
+	ck_assert(loop_until(&loop, both_up, NULL));
+	ck_assert(loop_until(&loop, has_one, NULL));
+	a.tls->conns->expires = clock_now().wall;
+	expect_why(&a, "its certificate has expired");
+	expect_why(&b, "it refuses: its certificate has expired");
+}
+END_TEST
+
 /* ---- who is refused ---------------------------------------------------------------------------------------- */
 
 START_TEST(a_certificate_of_another_ca)
@@ -598,6 +611,7 @@ Suite *test_peer_tls_suite(void)
 	tcase_add_test(t, one_way_is_enough);
 	tcase_add_test(t, a_cut_is_noticed_and_healed);
 	tcase_add_test(t, who_is_silent_is_gone);
+	tcase_add_test(t, a_certificate_may_expire_meanwhile);
 	tcase_add_test(t, a_certificate_of_another_ca);
 	tcase_add_test(t, an_expired_certificate);
 	tcase_add_test(t, a_certificate_for_another_name);
