@@ -89,10 +89,14 @@ static const struct {
 
 static bool has_segments(const char *path, const char *segments)
 {
-	const char *at = strstr(path, segments);
-	char after = at ? at[strlen(segments)] : 'x';
+	size_t len = strlen(segments);
 
-	return after == '/' || !after;
+	while ((path = strstr(path, segments))) {
+		path += len;
+		if (*path == '/' || !*path)
+			return true;
+	}
+	return false;
 }
 
 bool refusal_of(const char *path, struct route_path *ret_path, struct err *ret)
