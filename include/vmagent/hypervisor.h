@@ -36,13 +36,16 @@
 	X(RESET, "reset", LANE_GUEST, 30)                   \
 	X(UNDEFINE, "undefine", LANE_MAIN, 30)              \
 	X(CLEAN, "clean", LANE_MAIN, 300)                   \
-	X(WORDS, "read-output", LANE_WORDS, 5)
+	X(WORDS, "read-output", LANE_WORDS, 5)              \
+	X(SCREENSHOT, "screenshot", LANE_ERRAND, 15)        \
+	X(FORWARD, "port-forward", LANE_ERRAND, 15)
 
 /*
  * GUEST is for what a user does to a run that lives; hung there, it is in the way of no stop. AGENT is for what the
  * guest's agent is asked: it may answer late or never, so it has few workers of its own, and each call
  * ends by itself within some 5 s. Its deadlines leave room for the wait behind other guests' agents. WORDS
- * is for what QEMU wrote itself: of no weight but to those who ask why, so nothing waits long for it.
+ * is for what QEMU wrote itself: of no weight but to those who ask why, so nothing waits long for it. ERRAND
+ * is for what a client fetches from a guest: it changes nothing, and who hangs there is in no one's way but theirs.
  */
 enum op_lane {
 	LANE_MAIN,
@@ -52,6 +55,7 @@ enum op_lane {
 	LANE_AGENT,
 	LANE_URGENT,
 	LANE_WORDS,
+	LANE_ERRAND,
 	LANE_MAX
 };
 
@@ -105,6 +109,8 @@ struct op {
 	size_t n_work;
 	uint64_t facts;       /* READ: the domain's fact counter when it left */
 	enum guest_look look; /* AGENT_LOOK */
+	unsigned port;        /* FORWARD: the guest's, TCP */
+	bool wake;            /* SCREENSHOT: the pointer is moved before, to end a screen saver */
 	msec since;           /* WORDS: wall time before which no QEMU of this run was started */
 };
 void op_done(struct op *op);
@@ -112,6 +118,7 @@ void op_copy(struct op *dst, const struct op *src);
 
 #define OUTPUT_MAX       2048
 #define OUTPUT_LINES_MAX 10
+#define SCREENSHOT_MAX   (32 << 20) /* bytes: twice a display of 16 MiB */
 
 struct domain_info { /* one domain as libvirt shows it */
 	char *name;  /* owned */
@@ -145,6 +152,10 @@ struct op_result {
 	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
 	char *text; /* owned or NULL; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
 		     * JSON object of such answers by command, without those that it could not give */
+	char *image; /* owned or NULL; SCREENSHOT: a PNG, SCREENSHOT_MAX bytes at most */
+	size_t image_len;
+	int fd; /* FORWARD: connected to the guest's port; the adapter closes it after the call, so who keeps it
+		 * duplicates it. 0: none */
 };
 void op_result_done(struct op_result *result);
 

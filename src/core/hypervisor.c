@@ -102,5 +102,6 @@ void op_result_done(struct op_result *result)
 	free(result->detail);
 	free(result->words);
 	free(result->text);
+	free(result->image);
 	*result = (struct op_result){ 0 };
 }

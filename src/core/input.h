@@ -26,6 +26,7 @@
 	X(GUEST_LOOK, "guest-look")       /* a request: what the guest's agent knows */         \
 	X(ADOPT, "adopt")                 /* a request: a VM for a domain */                    \
 	X(HOST_SHUTDOWN, "host-shutdown") /* a request: the host goes down, or not after all */ \
+	X(ERRAND, "errand")               /* something to be fetched from a guest */            \
 	X(FOLDER, "folder")               /* what the manifest folder holds now */              \
 	X(CONNECTION, "connection")       /* to the hypervisor: up or down */                   \
 	X(EVENT, "event")                 /* of a domain */                                     \
@@ -94,6 +95,19 @@ struct request {
 	unsigned timeout_s; /* … 0: as configured */
 };
 
+/* What a client wants of a guest that changes nothing: it is not stored, and its answer waits for no commit. */
+struct errand {
+	enum op_kind kind;      /* SCREENSHOT, FORWARD */
+	enum object_kind named; /* FORWARD: KIND_VM, or KIND_VMI as SCREENSHOT */
+	const char *ns, *name;
+	unsigned port; /* FORWARD */
+	bool wake;     /* SCREENSHOT */
+	void *ctx;     /* of these two the agent knows nothing */
+	uint64_t id;
+	/* Called once, unless the errands are dropped: at once with a refusal, or later. result is borrowed. */
+	void (*done)(void *ctx, uint64_t id, const struct op_result *result);
+};
+
 struct folder_doc_file {     /* one file of the manifest folder */
 	const char *name;    /* within the folder */
 	const char *content; /* NULL: gone, or not readable */
@@ -113,6 +127,7 @@ struct input {
 	enum input_kind kind;
 	union {
 		struct request request;     /* CREATE … ADOPT */
+		struct errand errand;       /* ERRAND */
 		struct folder_input folder; /* FOLDER */
 		struct {
 			bool up;

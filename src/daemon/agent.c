@@ -151,6 +151,7 @@ void agent_free(struct agent *agent)
 	notes_done(agent);
 	adoptions_done(agent);
 	looks_done(agent);
+	free(agent->errands);
 	replies_done(agent);
 	domains_done(agent);
 	peers_done(agent);
@@ -173,6 +174,7 @@ static input_fn *const handlers[INPUT_MAX] = {
 	[INPUT_GUEST_LOOK] = input_guest_look,
 	[INPUT_ADOPT]      = input_adopt,
 	[INPUT_HOST_SHUTDOWN] = input_host_shutdown,
+	[INPUT_ERRAND]     = input_errand,
 	[INPUT_FOLDER]     = input_folder,
 	[INPUT_CONNECTION] = input_connection,
 	[INPUT_EVENT]      = input_event,

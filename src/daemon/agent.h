@@ -60,6 +60,9 @@ int reach_console(const struct agent *agent, const char *ns, const char *name,
 int reach_display(const struct agent *agent, const char *ns, const char *name,
 	const char **ret_path, struct err *err);
 
+/* errands.c. Forgets every errand: nobody is called any more. For a client that goes before the agent. */
+void agent_drop_errands(struct agent *agent);
+
 /* The domains of the connection that are not runs of the agent's, as last seen: a DomainList as JSON, or
  * the one of that name, NULL if there is none. Owned by the caller. */
 char *agent_domains(struct agent *agent, const char *name);

@@ -65,6 +65,15 @@ struct asked_look { /* a guest's agent is being asked for it */
 	char *ns, *name; /* owned; of the VMI */
 };
 
+struct errand_under_way {
+	uint64_t op;
+	msec until; /* boot time after which its client is told that nothing came */
+	enum op_kind kind;
+	void *ctx; /* the client's: core/input.h */
+	uint64_t id;
+	void (*done)(void *ctx, uint64_t id, const struct op_result *result);
+};
+
 struct origin {         /* a provenance row */
 	char *file;     /* owned */
 	char *file_was; /* owned or NULL: what the stored row still says */
@@ -160,6 +169,8 @@ struct agent {
 	size_t n_adoptions, cap_adoptions;
 	struct asked_look *looks; /* owned, in order of their op */
 	size_t n_looks, cap_looks;
+	struct errand_under_way *errands; /* owned */
+	size_t n_errands, cap_errands;
 	int64_t event_seq;
 
 	bool uncommitted; /* a commit failed: nothing is decided until it succeeds */
@@ -192,6 +203,7 @@ void input_vmi_verb(struct agent *agent, const struct input *input, struct now n
 void input_guest_look(struct agent *agent, const struct input *input, struct now now);
 void input_adopt(struct agent *agent, const struct input *input, struct now now);
 void input_host_shutdown(struct agent *agent, const struct input *input, struct now now);
+void input_errand(struct agent *agent, const struct input *input, struct now now);
 void input_folder(struct agent *agent, const struct input *input, struct now now);
 void input_connection(struct agent *agent, const struct input *input, struct now now);
 void input_event(struct agent *agent, const struct input *input, struct now now);
@@ -222,6 +234,8 @@ void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct 
 char *agent_run_directory(const struct agent *agent,
 	const struct vmi *vmi); /* owned by the caller */
 void ops_plan_list(struct agent *agent, struct now now);
+/* The op of an errand for m's run; returns its id. */
+uint64_t ops_plan_errand(struct agent *agent, struct machine *m, const struct errand *errand);
 uint64_t ops_plan_describe(struct agent *agent, const char *domain); /* returns its id */
 uint64_t ops_plan_look(struct agent *agent, const struct machine *m, enum guest_look look);
 void ops_send(struct agent *agent, struct now now);
@@ -309,6 +323,14 @@ void adoptions_done(struct agent *agent); /* whoever still waits is told */
 /* looks.c */
 void look_result(struct agent *agent, const struct op_result *result);
 void looks_done(struct agent *agent); /* the same */
+
+/* reach.c: whether a port of the running m can be reached, as §5.4 "portforward" has it. */
+int reach_network(const struct machine *m, struct err *err);
+
+/* errands.c */
+void errands_result(struct agent *agent, const struct op_result *result);
+void errands_turn(struct agent *agent, struct now now); /* those that took too long */
+msec errands_wake_at(const struct agent *agent);
 
 /* domains.c: the domains that are not ours. */
 void domains_take_list(struct agent *agent, const struct op_result *list, struct now now);

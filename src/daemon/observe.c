@@ -285,6 +285,8 @@ void input_result(struct agent *agent, const struct input *input, struct now now
 		adopt_result(agent, input->result, now);
 	else if (in.kind == OP_AGENT_LOOK)
 		look_result(agent, input->result);
+	else if (op_kind_lane(in.kind) == LANE_ERRAND)
+		errands_result(agent, input->result);
 	else
 		machine_result(agent, &in, input->result, now);
 	free(in.ns);

@@ -122,6 +122,17 @@ void ops_plan_list(struct agent *agent, struct now now)
 		agent->machines.list[i]->list_facts = agent->machines.list[i]->dom.facts;
 }
 
+uint64_t ops_plan_errand(struct agent *agent, struct machine *m, const struct errand *errand)
+{
+	struct op *op = op_new(agent, errand->kind);
+
+	fill_op(agent, m, op);
+	op->port = errand->port;
+	op->wake = errand->wake;
+	book(agent, op);
+	return op->id;
+}
+
 uint64_t ops_plan_describe(struct agent *agent, const char *domain)
 {
 	struct op *op = op_new(agent, OP_DESCRIBE);

@@ -66,3 +66,18 @@ int reach_display(const struct agent *agent, const char *ns, const char *name,
 	*ret_path = vmi->graphics;
 	return 0;
 }
+
+int reach_network(const struct machine *m, struct err *err)
+{
+	const struct vmi *vmi = m->vmi;
+
+	if (check_running(vmi, err))
+		return -(int)err->code;
+	if (m->dom.state == DOMAIN_PAUSED)
+		return err_set(err, ERR_CONFLICT, "VMI is paused: unpause '%s' first",
+			vmi->meta.name);
+	if (!vmi->typed.n_interfaces)
+		return err_set(err, ERR_BAD_REQUEST, "no network interfaces are present in '%s'",
+			vmi->meta.name);
+	return 0;
+}

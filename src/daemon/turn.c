@@ -181,6 +181,7 @@ bool agent_turn(struct agent *agent, struct now now)
 {
 	struct turn turn;
 
+	errands_turn(agent, now);
 	if (agent->uncommitted && now.boot < agent->commit_retry_at)
 		return false;
 	machines_wake_due(&agent->machines, now.boot);
@@ -209,5 +210,6 @@ msec agent_wake_at(const struct agent *agent)
 
 	if (agent->list_id && agent->list_overdue)
 		list = NEVER; /* nothing but its answer or a new connection helps */
-	return MIN(machines_next_wake(&agent->machines), agent->connected ? list : NEVER);
+	return MIN(MIN(machines_next_wake(&agent->machines), errands_wake_at(agent)),
+		agent->connected ? list : NEVER);
 }

@@ -4,6 +4,8 @@
  * lost connections from libvirt's thread. All of it on the loop's thread; what a worker sees is a copy
  * of the op and a reference to a connection, so that it never waits for us nor we for it.
  */
+#include <unistd.h>
+
 #include "io/virt_private.h"
 
 struct op_job {
@@ -37,6 +39,8 @@ static do_op *const handlers[OP_KIND_MAX] = {
 	[OP_RESET]    = virt_do_reset,
 	[OP_DESTROY]  = virt_do_destroy,
 	[OP_UNDEFINE] = virt_do_undefine,
+	[OP_SCREENSHOT] = virt_do_screenshot,
+	[OP_FORWARD]  = virt_do_forward,
 };
 /* clang-format on */
 
@@ -65,6 +69,8 @@ static void op_is_done(struct job *job)
 		if (j->lost && j->generation == virt->generation)
 			virt_lost(virt, "the connection to libvirt failed");
 	}
+	if (j->result.fd)
+		close(j->result.fd);
 	if (j->conn) /* it was dropped unrun, at the end */
 		virConnectClose(j->conn);
 	op_result_done(&j->result);
@@ -92,6 +98,8 @@ static enum worker_pool pool_of(enum op_kind kind)
 		return WORKERS_URGENT;
 	case LANE_AGENT:
 		return WORKERS_AGENT;
+	case LANE_ERRAND:
+		return WORKERS_ERRAND;
 	case LANE_MAIN:
 	case LANE_READ:
 	case LANE_SIGNAL:
@@ -103,7 +111,7 @@ static enum worker_pool pool_of(enum op_kind kind)
 	return WORKERS_NORMAL;
 }
 
-/* Agents on the urgent one, which has room for them, so that they take nothing from the normal one's calls. */
+/* Agents and errands on the urgent one, which has room for them, so that they take nothing from the normal one's calls. */
 static virConnectPtr connection_of(const struct virt *virt, enum worker_pool pool)
 {
 	return virt->conns.conn[pool == WORKERS_NORMAL ? WORKERS_NORMAL : WORKERS_URGENT];

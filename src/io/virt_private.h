@@ -111,6 +111,12 @@ void virt_do_agent_time(virConnectPtr conn, const struct op *op, struct op_resul
 void virt_do_agent_info(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_agent_look(virConnectPtr conn, const struct op *op, struct op_result *result);
 
+/* virt_errand.c, virt_forward.c */
+void virt_do_screenshot(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_forward(virConnectPtr conn, const struct op *op, struct op_result *result);
+/* A command of QEMU's monitor for people; its answer is owned by the caller, NULL with words. */
+char *virt_monitor(virDomainPtr dom, const char *command, struct err *err);
+
 /* The op's domain, if it is there and ours; else NULL with words. Freed by virDomainFree(). */
 virDomainPtr virt_find_ours(virConnectPtr conn, const struct op *op, struct err *err);
 

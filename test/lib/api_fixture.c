@@ -89,6 +89,22 @@ static void execute(struct yes_hypervisor *yes, const struct op *op)
 		undefine(yes, d);
 }
 
+static void do_errand(struct yes_hypervisor *yes, const struct op *op, struct op_result *result)
+{
+	yes->errand = *op;
+	result->err = yes->refusal;
+	if (result->err.code)
+		return;
+	if (op->kind == OP_FORWARD) {
+		result->fd = yes->fd;
+		yes->fd = 0;
+		return;
+	}
+	result->image = xcalloc(1, yes->image_len + 1);
+	memcpy(result->image, yes->image, yes->image_len);
+	result->image_len = yes->image_len;
+}
+
 static void answer(struct yes_hypervisor *yes, struct op *op)
 {
 	struct op_result result = { .id = op->id, .kind = op->kind };
@@ -104,8 +120,13 @@ static void answer(struct yes_hypervisor *yes, struct op *op)
 	} else if (op->kind == OP_START || op->kind == OP_READ) {
 		result.domains = find_domain(yes, op->domain);
 		result.n_domains = result.domains != NULL;
+	} else if (op_kind_lane(op->kind) == LANE_ERRAND) {
+		do_errand(yes, op, &result);
 	}
 	yes->hv.sink.result(yes->hv.sink.ctx, &result);
+	free(result.image);
+	if (result.fd)
+		close(result.fd);
 	if (op->kind == OP_SHUTDOWN) {
 		copy_str(event.uuid, sizeof(event.uuid), op->uuid);
 		copy_str(event.name, sizeof(event.name), op->domain);
@@ -122,7 +143,9 @@ static void answer_all(struct yes_hypervisor *yes)
 	memcpy(ops, yes->ops, n * sizeof(ops[0]));
 	yes->n_ops = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (yes->hold && (ops[i].kind == OP_SHUTDOWN || ops[i].kind == OP_DESTROY))
+		bool held = yes->hold && (ops[i].kind == OP_SHUTDOWN || ops[i].kind == OP_DESTROY);
+
+		if (held || (yes->late && op_kind_lane(ops[i].kind) == LANE_ERRAND))
 			yes->ops[yes->n_ops++] = ops[i];
 		else
 			answer(yes, &ops[i]);

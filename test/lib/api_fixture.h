@@ -23,6 +23,12 @@ struct yes_hypervisor {
 	unsigned n_looks;     /* how often it was asked */
 	const char *graphics; /* the same; NULL: none */
 	bool hold;            /* guests do not stop */
+	struct err refusal;   /* of the next errands; code OK: done */
+	const char *image;    /* SCREENSHOT … */
+	size_t image_len;
+	bool late;        /* errands wait */
+	int fd;           /* FORWARD: given away, and 0 then */
+	struct op errand; /* the last one's numbers; its strings are gone */
 };
 
 struct api_fixture {

@@ -25,6 +25,8 @@ struct rig {
 	struct err refusal;     /* START: code OK is done */
 	const char *words;      /* WORDS */
 	bool deaf;              /* it heeds no signal */
+	bool hung;              /* errands are never answered … */
+	uint64_t hung_op;       /* … the last one */
 };
 
 void rig_begin(struct rig *r);

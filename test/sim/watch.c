@@ -241,6 +241,8 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_DESCRIBE:
 	case OP_AGENT_INFO:
 	case OP_AGENT_LOOK:
+	case OP_SCREENSHOT:
+	case OP_FORWARD:
 	case OP_KIND_MAX:
 		break;
 	}

@@ -240,6 +240,8 @@ static const struct {
 	{ OP_UNDEFINE, "undefine", LANE_MAIN, 30000 },
 	{ OP_CLEAN, "clean", LANE_MAIN, 300000 },
 	{ OP_WORDS, "read-output", LANE_WORDS, 5000 },
+	{ OP_SCREENSHOT, "screenshot", LANE_ERRAND, 15000 },
+	{ OP_FORWARD, "port-forward", LANE_ERRAND, 15000 },
 };
 _Static_assert(ARRAY_SIZE(ops) == OP_KIND_MAX, "a row for each op");
 

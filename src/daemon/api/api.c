@@ -41,6 +41,11 @@ static const struct route {
 	{ "GET",    VMI "/{look}",				lifecycle_look, 0 },
 	{ "GET",    VMI "/console",				console_open, 0 },
 	{ "GET",    VMI "/vnc",					vnc_open, 0 },
+	{ "GET",    VMI "/vnc/screenshot",			screenshot_get, 0 },
+	{ "GET",    VMI "/portforward/{port}",			portforward_open, 0 },
+	{ "GET",    VMI "/portforward/{port}/{protocol}",	portforward_open, 0 },
+	{ "GET",    VM "/portforward/{port}",			portforward_open, 0 },
+	{ "GET",    VM "/portforward/{port}/{protocol}",	portforward_open, 0 },
 	{ "GET",    VM "/expand-spec",				expand_stored, 0 },
 	{ "PUT",    "/{subapi}/namespaces/{ns}/expand-vm-spec",	expand_sent, 0 },
 
@@ -222,6 +227,7 @@ void api_free(struct api *api)
 	api->closing = true;
 	agent_on_commit(api->options.agent, NULL, NULL);
 	bridges_close(api);
+	agent_drop_errands(api->options.agent);
 	http_free(api->http);
 	pendings_drop(api);
 	uv_close((uv_handle_t *)&api->timer, free_api);

@@ -62,6 +62,8 @@ void lifecycle_vmi_verb(const struct call *call);
 void lifecycle_look(const struct call *call);
 void console_open(const struct call *call);
 void vnc_open(const struct call *call);
+void screenshot_get(const struct call *call);
+void portforward_open(const struct call *call);
 
 /* expand.c */
 void expand_stored(const struct call *call);

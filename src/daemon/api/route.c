@@ -82,6 +82,26 @@ static bool take_name(struct piece p, struct route_path *path)
 	return piece_copy(p, path->name, sizeof(path->name));
 }
 
+/* What is no port is the handler's to refuse, in words. */
+static bool take_port(struct piece p, struct route_path *path)
+{
+	char text[8], *end;
+	unsigned long port;
+
+	path->port = 0;
+	if (!piece_copy(p, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
+		return p.len;
+	port = strtoul(text, &end, 10);
+	if (!*end && port <= UINT16_MAX)
+		path->port = (unsigned)port;
+	return true;
+}
+
+static bool take_protocol(struct piece p, struct route_path *path)
+{
+	return piece_copy(p, path->protocol, sizeof(path->protocol));
+}
+
 static bool take_verb(struct piece p, struct route_path *path)
 {
 	char text[16];
@@ -116,6 +136,8 @@ static bool take_piece(struct piece pattern, struct piece p, struct route_path *
 		{ "{vmi}", take_vmi },
 		{ "{ns}", take_ns },
 		{ "{name}", take_name },
+		{ "{port}", take_port },
+		{ "{protocol}", take_protocol },
 		{ "{verb}", take_verb },
 		{ "{vmiverb}", take_vmi_verb },
 		{ "{look}", take_look },

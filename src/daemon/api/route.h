@@ -17,6 +17,8 @@ struct route_path {
 	enum verb verb;
 	enum vmi_verb vmi_verb;
 	enum guest_look look;
+	unsigned port; /* 0: the path has none, or not one between 1 and 65535 */
+	char protocol[8];
 	char ns[NAME_MAX_LEN + 1];   /* "": all namespaces */
 	char name[NAME_MAX_LEN + 1]; /* "": a collection */
 };
@@ -29,6 +31,7 @@ struct route_path {
  *   {namespaced} {cluster}  the plural of a resource of the group whose objects lie in a namespace, or do not
  *   {vm} {vmi}  "virtualmachines", "virtualmachineinstances", of the subresources' group
  *   {ns} {name}  anything within Kubernetes' length      {verb} start, stop, restart
+ *   {port} {protocol}  any; the first is read as a number
  *   {vmiverb} pause, unpause, softreboot, reset      {look} guestosinfo, userlist, filesystemlist
  * *ret is filled only on a match.
  */

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A connection to a port of a guest with user-mode networking, which the host can only enter by a forward of QEMU's: one is
+ * made, connected to, and taken away again as soon as QEMU has accepted. The connection stays, and nobody else's can
+ * come after it. Workers.
+ *
+ * Forwards listen on an address of the loopback network that is ours, so that one which was left behind (the
+ * agent was killed in between) is known, and removed the next time.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "io/virt_usernet.h"
+#include "io/virt_private.h"
+
+#define FORWARD_ADDRESS "127.118.109.97" /* "vma" */
+#define LOOK_MS         20               /* between looks at how far it is … */
+#define LOOKS_MAX       150              /* … of which so many: 3 s */
+
+static bool is_forward(const struct usernet_line *line)
+{
+	return streq(line->state, "HOST_FORWARD") && streq(line->address, FORWARD_ADDRESS);
+}
+
+static void remove_forward(virDomainPtr dom, unsigned port)
+{
+	char command[96];
+	struct err ignored;
+
+	snprintf(command, sizeof(command), "hostfwd_remove tcp:" FORWARD_ADDRESS ":%u", port);
+	free(virt_monitor(dom, command, &ignored));
+}
+
+/* Those of a life of the agent's that ended too early: one worker does all, so there is no other's. */
+static int remove_old(virDomainPtr dom, struct err *err)
+{
+	autofree char *table = virt_monitor(dom, "info usernet", err);
+	const char *at = table;
+	struct usernet_line line;
+
+	while (table && usernet_next(&at, &line))
+		if (is_forward(&line))
+			remove_forward(dom, line.port);
+	return table ? 0 : -(int)err->code;
+}
+
+/* QEMU chooses the host's port; 0 with words. */
+static unsigned add_forward(virDomainPtr dom, unsigned guest_port, struct err *err)
+{
+	autofree char *command = xasprintf("hostfwd_add tcp:" FORWARD_ADDRESS ":0-:%u", guest_port);
+	autofree char *said = virt_monitor(dom, command, err);
+	autofree char *table = said ? virt_monitor(dom, "info usernet", err) : NULL;
+	const char *at = table;
+	struct usernet_line line;
+
+	while (table && usernet_next(&at, &line))
+		if (is_forward(&line) && line.guest_port == guest_port)
+			return line.port;
+	if (table)
+		err_set(err, ERR_HYPERVISOR, "QEMU forwards no port to '%s': %.*s",
+			virDomainGetName(dom), (int)strcspn(said, "\r\n"), said);
+	return 0;
+}
+
+static int connect_to(unsigned port, struct err *err)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	inet_pton(AF_INET, FORWARD_ADDRESS, &address.sin_addr);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	err_set(err, ERR_UNAVAILABLE, "cannot connect to QEMU's forward: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+enum progress { WAITING, REFUSED, DONE };
+
+/* Of a connection that QEMU's table does not show (any more). */
+static enum progress look_at_socket(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	char byte;
+
+	if (poll(&poll_fd, 1, 0) <= 0)
+		return WAITING; /* it was not accepted yet */
+	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0 ? DONE : REFUSED;
+}
+
+static enum progress look(virDomainPtr dom, int fd, unsigned port)
+{
+	struct err ignored;
+	autofree char *table = virt_monitor(dom, "info usernet", &ignored);
+	const char *at = table;
+	struct usernet_line line;
+
+	while (table && usernet_next(&at, &line)) {
+		if (line.port == port && streq(line.address, FORWARD_ADDRESS) && !is_forward(&line))
+			return starts_with(line.state, "SYN_") ? WAITING : DONE;
+	}
+	return look_at_socket(fd);
+}
+
+/* Until the guest has answered: only then may the forward go. */
+static int await(virDomainPtr dom, int fd, unsigned port, const struct op *op, struct err *err)
+{
+	enum progress progress = WAITING;
+
+	for (int i = 0; i < LOOKS_MAX && progress == WAITING; i++) {
+		progress = look(dom, fd, port);
+		if (progress == WAITING)
+			poll(NULL, 0, LOOK_MS);
+	}
+	if (progress == DONE)
+		return 0;
+	return err_set(err, ERR_UNAVAILABLE,
+		progress == REFUSED ? "connection refused: nothing listens on port %u of '%s'"
+				    : "no answer from port %u of '%s'",
+		op->port, op->name);
+}
+
+static int forward(virDomainPtr dom, const struct op *op, struct err *err)
+{
+	unsigned port = remove_old(dom, err) ? 0 : add_forward(dom, op->port, err);
+	int fd = port ? connect_to(port, err) : -1;
+
+	if (fd >= 0 && await(dom, fd, port, op, err)) {
+		close(fd);
+		fd = -1;
+	}
+	if (port)
+		remove_forward(dom, port);
+	return fd;
+}
+
+void virt_do_forward(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	virDomainPtr dom = virt_find_ours(conn, op, &result->err);
+	int fd = dom ? forward(dom, op, &result->err) : -1;
+
+	if (fd > 0)
+		result->fd = fd;
+	if (dom)
+		virDomainFree(dom);
+}
