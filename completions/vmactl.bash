@@ -84,6 +84,13 @@ _vmactl() {
 				;;
 			explain | start | stop | restart) words=$(_vmactl_names vm '') ;;
 			console | pause | unpause | soft-reboot | reset) words=$(_vmactl_names vmi '') ;;
+			vnc) words="$(_vmactl_names vmi '') screenshot" ;;
+			port-forward)
+				case $cur in
+				vm/*) words=$(_vmactl_names vm vm/) ;;
+				*) words="$(_vmactl_names vmi vmi/) vm/" ;;
+				esac
+				;;
 			help) words=$(_vmactl_words Commands:) ;;
 			validate)
 				mapfile -t COMPREPLY < <(compgen -f -- "$cur")

@@ -30,6 +30,14 @@ complete -c vmactl -n '__fish_seen_subcommand_from peer; and __fish_seen_subcomm
 complete -c vmactl -n '__fish_seen_subcommand_from peer' -l pki -r -d 'folder of certificates'
 complete -c vmactl -n '__fish_seen_subcommand_from explain start stop restart' -a '(__vmactl_names vm)'
 complete -c vmactl -n '__fish_seen_subcommand_from console pause unpause soft-reboot reset' -a '(__vmactl_names vmi)'
+complete -c vmactl -n '__fish_seen_subcommand_from vnc' -a 'screenshot (__vmactl_names vmi)'
+complete -c vmactl -n '__fish_seen_subcommand_from vnc' -l proxy-only -d 'start no viewer, print the port'
+complete -c vmactl -n '__fish_seen_subcommand_from vnc' -l preserve-session -d 'do not displace who is connected'
+complete -c vmactl -n '__fish_seen_subcommand_from vnc' -l move-cursor -d 'move the pointer before'
+complete -c vmactl -n '__fish_seen_subcommand_from vnc' -s f -l filename -r -F -d 'where the picture goes'
+complete -c vmactl -n '__fish_seen_subcommand_from vnc proxy' -l port -x -d 'the port to listen on'
+complete -c vmactl -n '__fish_seen_subcommand_from port-forward' -a '(string replace -r "^" "vm/" (__vmactl_names vm))'
+complete -c vmactl -n '__fish_seen_subcommand_from port-forward' -l stdio -d 'forward standard input and output'
 complete -c vmactl -n '__fish_seen_subcommand_from validate' -F
 complete -c vmactl -s h -l help -d 'print help'
 complete -c vmactl -s n -l namespace -x -d namespace

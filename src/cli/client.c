@@ -161,3 +161,15 @@ int client_get(const struct cli *cli, const char *path, struct node **ret_answer
 
 	return client_call(cli, line, NULL, ret_answer, fault);
 }
+
+int client_fetch(const struct cli *cli, const char *path, struct buf *to, struct fault *fault)
+{
+	autofree char *line = xasprintf("GET %s", path);
+	struct http h = { .fd = -1 };
+	int ret = client_begin(cli, &(struct http_call){ .line = line }, &h, fault);
+
+	if (!ret)
+		ret = read_all(&h, patience(cli), to, fault);
+	http_close(&h);
+	return ret;
+}

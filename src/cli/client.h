@@ -21,6 +21,9 @@ int client_call(const struct cli *cli, const char *line, const char *body, struc
 int client_get(const struct cli *cli, const char *path, struct node **ret_answer,
 	struct fault *fault);
 
+/* GET of anything; the answer's bytes are appended to *to. */
+int client_fetch(const struct cli *cli, const char *path, struct buf *to, struct fault *fault);
+
 /* Opens a connection and sends a request whose answer the caller reads itself: a watch, a websocket.
  * A refusal is a fault. The caller closes *h in any case. */
 int client_begin(const struct cli *cli, const struct http_call *call, struct http *h,

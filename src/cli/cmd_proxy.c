@@ -4,25 +4,22 @@
  * as long as the command does, and has its caller's rights: only connections of this user or of root are
  * accepted, and of their requests only what proxy_filter.h lets pass.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/loopback.h"
 #include "cli/options.h"
 #include "cli/proxy_filter.h"
+#include "cli/relay.h"
 
 #define PORT_DEFAULT 8001 /* kubectl proxy's */
 #define LINKS_MAX    256  /* connections at a time; more wait */
-#define BACKLOG      64
 #define PIECE_SIZE   16384
 #define FLOW_MAX     (256 * 1024) /* bytes that wait in one direction; then it is not read from */
 
@@ -46,42 +43,6 @@ struct proxy {
 	struct link *links[LINKS_MAX]; /* owned */
 	size_t n;
 };
-
-/* ---- who connects ------------------------------------------------------------------------------ */
-
-/* The owner of the TCP socket at `local` that is connected to `remote`, by /proc/net/tcp; -1: not found. */
-static int64_t owner_of(const struct sockaddr_in *local, const struct sockaddr_in *remote)
-{
-	FILE *table = fopen("/proc/net/tcp", "re");
-	unsigned address[2], port[2], uid;
-	int64_t found = -1;
-	char line[256];
-
-	while (table && found < 0 && fgets(line, sizeof(line), table)) {
-		if (sscanf(line, "%*d: %x:%x %x:%x %*x %*x:%*x %*x:%*x %*x %u", &address[0],
-			    &port[0], &address[1], &port[1], &uid) != 5)
-			continue;
-		if (address[0] == local->sin_addr.s_addr && port[0] == ntohs(local->sin_port) &&
-			address[1] == remote->sin_addr.s_addr && port[1] == ntohs(remote->sin_port))
-			found = uid;
-	}
-	if (table)
-		fclose(table);
-	return found;
-}
-
-static bool is_welcome(int client)
-{
-	struct sockaddr_in here, there;
-	socklen_t len[2] = { sizeof(here), sizeof(there) };
-	int64_t uid;
-
-	if (getsockname(client, (struct sockaddr *)&here, &len[0]) ||
-		getpeername(client, (struct sockaddr *)&there, &len[1]))
-		return false;
-	uid = owner_of(&there, &here);
-	return uid == 0 || uid == (int64_t)getuid();
-}
 
 /* ---- links --------------------------------------------------------------------------------------- */
 
@@ -258,45 +219,10 @@ static void serve(struct proxy *p)
 		if (fds[0].revents)
 			return;
 		links_step(p, fds + 2);
-		client = fds[1].revents ? accept4(p->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
-		if (client >= 0 && is_welcome(client))
+		client = fds[1].revents ? loopback_accept(p->listener) : -1;
+		if (client >= 0)
 			link_add(p, client);
-		else if (client >= 0)
-			close(client);
 	}
-}
-
-static int listen_at(struct proxy *p, uint16_t port, uint16_t *ret_port, struct fault *fault)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(address);
-	int on = 1;
-
-	p->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	setsockopt(p->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(p->listener, (struct sockaddr *)&address, sizeof(address)) ||
-		listen(p->listener, BACKLOG) ||
-		getsockname(p->listener, (struct sockaddr *)&address, &len))
-		return fault_set(fault, EXIT_ERROR, "cannot listen on 127.0.0.1:%u: %s%s", port,
-			strerror(errno),
-			errno == EADDRINUSE ? "; choose another with --port, or any with --port 0"
-					    : "");
-	*ret_port = ntohs(address.sin_port);
-	return 0;
-}
-
-static int catch_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
 static int run(struct cli *cli, struct fault *fault)
@@ -308,10 +234,9 @@ static int run(struct cli *cli, struct fault *fault)
 
 	if (cli->args.n_names)
 		return cli_usage(cli, fault, "it takes no names");
-	if (wanted > UINT16_MAX)
-		return cli_usage(cli, fault, "--port: there is no port %" PRId64, wanted);
-	p.signals = catch_signals();
-	ret = listen_at(&p, (uint16_t)wanted, &port, fault);
+	p.signals = relay_signals(0);
+	ret = loopback_listen(wanted, "choose another with --port, or any with --port 0",
+		&p.listener, &port, fault);
 	if (!ret) {
 		printf("Starting to serve on 127.0.0.1:%u\n", port);
 		fprintf(stderr, "Try: kubectl --server http://127.0.0.1:%u get vms -A\n", port);
@@ -330,7 +255,7 @@ const struct command command_proxy = {
 	.synopsis = "[--port N]",
 	.summary = "let kubectl and virtctl in through a port of this machine",
 	.details =
-		"The port is on the loopback address only and open as long as the command runs (end it with Ctrl+C).\n"
+		"The port (8001, unless --port is given) is on the loopback address only and open as long as the command runs (end it with Ctrl+C).\n"
 		"Only you and root can connect to it; whoever does has your rights. Web pages are refused.\n"
 		"\n"
 		"  vmactl proxy &\n"

@@ -50,7 +50,13 @@
 		"do nothing unless systemd says that the system is stopping")                        \
 	X(FOR, 0, "for", TEXT, for_what, "WHAT", "what to wait for, or whose events")                \
 	X(CLIENT, 0, "client", FLAG, client, NULL, "only vmactl's own version")                      \
-	X(PORT, 0, "port", NUMBER, port, "N", "the port to listen on; 0: any (default: 8001)")       \
+	X(PORT, 0, "port", NUMBER, port, "N", "the port to listen on; 0: any that is free")          \
+	X(PROXY_ONLY, 0, "proxy-only", FLAG, proxy_only, NULL, "start no viewer, print the port")    \
+	X(PRESERVE_SESSION, 0, "preserve-session", FLAG, preserve_session, NULL,                     \
+		"do not displace who is connected")                                                  \
+	X(MOVE_CURSOR, 0, "move-cursor", FLAG, move_cursor, NULL,                                    \
+		"move the pointer before, to end a screen saver")                                    \
+	X(STDIO, 0, "stdio", FLAG, stdio, NULL, "forward standard input and output")                 \
 	X(DRAIN, 0, "drain", DURATION, drain, "TIME",                                                \
 		"how long to go on reading after the end of the input (default: 2s)")
 /* clang-format on */

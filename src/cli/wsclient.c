@@ -215,6 +215,13 @@ int wsclient_step(struct wsclient *ws, struct buf *to)
 	return !ws->ended;
 }
 
+int wsclient_flush(struct wsclient *ws)
+{
+	if (wslay_event_send(ws->events))
+		ws->ended = true;
+	return !ws->ended;
+}
+
 const char *wsclient_reason(const struct wsclient *ws)
 {
 	return ws->reason;

@@ -24,6 +24,9 @@ void wsclient_send(struct wsclient *ws, const void *data, size_t len);
  * other side has closed it. */
 int wsclient_step(struct wsclient *ws, struct buf *to);
 
+/* Only writes. The same. */
+int wsclient_flush(struct wsclient *ws);
+
 /* Why it was closed, for people; "" when there is nothing to say. */
 const char *wsclient_reason(const struct wsclient *ws);
 bool wsclient_was_closed_well(const struct wsclient *ws);

@@ -245,17 +245,18 @@ strategy() { get vm "$1" .spec.runStrategy; }
 no_vmi() { vmactl get vmi "$1" 2>&1 | grep -q 'NotFound'; }
 no_vm() { vmactl get vm "$1" 2>&1 | grep -q 'NotFound'; }
 
-# manifest NAME STRATEGY [WORD...] prints a VM. Words: deaf, agent, blank (has no system), panic, net, grace=N, order=N,
+# manifest NAME STRATEGY [WORD...] prints a VM. Words: deaf, agent, blank (has no system), headless, panic, net, grace=N, order=N,
 # memory=N, scratch=SIZE, disk=PATH.
 manifest()
 {
-	local name=$1 strategy=$2 image=guest grace=30 memory=128Mi panic='' net=false nics='' pod='' disks='' volumes='' order='' word
+	local name=$1 strategy=$2 image=guest grace=30 memory=128Mi panic='' net=false nics='' pod='' disks='' volumes='' order='' display='' word
 	local root='{ name: root, disk: { bus: virtio } }' source
 	for word in "${@:3}"; do
 		case $word in
 		deaf)      image=deaf ;;
 		agent)     image=agent ;;
 		blank)     image= ;;
+		headless)  display='autoattachGraphicsDevice: false' ;;
 		panic)     panic='panicDevices: [ { model: isa } ]' ;;
 		net)       net=true nics='interfaces: [ { name: default, masquerade: {} } ]'
 		           pod='networks: [ { name: default, pod: {} } ]' ;;
@@ -287,6 +288,7 @@ manifest()
 		          guest: $memory
 		        devices:
 		          autoattachPodInterface: $net
+		          $display
 		          $nics
 		          $panic
 		          disks: [ $root$disks ]
