@@ -8,6 +8,8 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "core/edit.h"
 #include "daemon/api/resources.h"
@@ -242,9 +244,14 @@ static void check_row(const struct row *row)
 	autofree char *path = filled(row->path), *body = NULL, *message = NULL;
 	struct node *status_object = NULL;
 	struct api_fixture f;
-	int status;
+	int status, port[2]; /* of the guest: whoever asks for it gets its end */
 
 	api_fixture_start(&f);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, port), 0);
+	f.yes.fd = port[0];
+	f.yes.graphics = "/tmp/no-display";
+	f.yes.image = "P6 1 1 255\nabc";
+	f.yes.image_len = strlen(f.yes.image);
 	make(&f, path);
 	status = ask(&f, row, path, &body);
 	if (!row->state || streq(row->state, "served")) {
@@ -259,6 +266,9 @@ static void check_row(const struct row *row)
 		node_free(status_object);
 	}
 	api_fixture_stop(&f);
+	if (f.yes.fd)
+		close(f.yes.fd);
+	close(port[1]);
 }
 
 /* ---- tests -------------------------------------------------------------------------------------------- */
