@@ -61,6 +61,7 @@ START_TEST(test_what_it_is_told)
 	api_expect(&f, "DELETE " VMS, "{gracePeriodSeconds: -1}", 400, "gracePeriodSeconds");
 	api_expect(&f, "DELETE " KV "/virtualmachines", NULL, 405, "does not allow");
 	api_expect(&f, "DELETE /api/v1/nodes", NULL, 405, "does not allow");
+	api_expect(&f, "DELETE /api/v1/namespaces", NULL, 405, "does not allow");
 	api_expect(&f, "GET " VMS "/m0", NULL, 200, NULL);
 	api_expect(&f, "GET " KV, NULL, 200, "\"delete\",\"deletecollection\",\"get\"");
 }

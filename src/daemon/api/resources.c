@@ -33,7 +33,8 @@ const struct api_group api_groups[] = {
 const struct resource api_resources[] = {
 	{ "", "configmaps", "configmap", "ConfigMap", "\"cm\"", "", true, WRITE, KIND_CONFIG_MAP },
 	{ "", "events", "event", "Event", "\"ev\"", "", true, READ, KIND_EVENT },
-	{ "", "namespaces", "namespace", "Namespace", "\"ns\"", "", false, WRITE, KIND_NAMESPACE },
+	{ "", "namespaces", "namespace", "Namespace", "\"ns\"", "", false, WRITE & ~RESOURCE_DELETE_ALL,
+	  KIND_NAMESPACE },
 	{ "", "nodes", "node", "Node", "\"no\"", "", false, READ, KIND_NODE },
 	{ "", "persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", "\"pvc\"", "", true,
 	  WRITE, KIND_PVC },
