@@ -104,8 +104,8 @@ struct errand {
 	bool wake;     /* SCREENSHOT */
 	void *ctx;     /* of these two the agent knows nothing */
 	uint64_t id;
-	/* Called once, unless the errands are dropped: at once with a refusal, or later. result is borrowed. */
-	void (*done)(void *ctx, uint64_t id, const struct op_result *result);
+	/* Called once, unless the errands are dropped: at once with a refusal, or later. Both are borrowed. */
+	void (*done)(const struct errand *errand, const struct op_result *result);
 };
 
 struct folder_doc_file {     /* one file of the manifest folder */

@@ -151,6 +151,7 @@ void agent_free(struct agent *agent)
 	notes_done(agent);
 	adoptions_done(agent);
 	looks_done(agent);
+	agent_drop_errands(agent);
 	free(agent->errands);
 	replies_done(agent);
 	domains_done(agent);

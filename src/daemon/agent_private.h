@@ -67,11 +67,8 @@ struct asked_look { /* a guest's agent is being asked for it */
 
 struct errand_under_way {
 	uint64_t op;
-	msec until; /* boot time after which its client is told that nothing came */
-	enum op_kind kind;
-	void *ctx; /* the client's: core/input.h */
-	uint64_t id;
-	void (*done)(void *ctx, uint64_t id, const struct op_result *result);
+	msec until;           /* boot time after which its client is told that nothing came */
+	struct errand errand; /* its strings are owned */
 };
 
 struct origin {         /* a provenance row */

@@ -13,7 +13,7 @@ static void refuse(const struct errand *errand, const struct err *err)
 {
 	struct op_result result = { .kind = errand->kind, .err = *err };
 
-	errand->done(errand->ctx, errand->id, &result);
+	errand->done(errand, &result);
 }
 
 /* §5.4: of a VM that has no run, and of a VMI that is not there. */
@@ -66,29 +66,33 @@ void input_errand(struct agent *agent, const struct input *input, struct now now
 	e = LIST_ADD(agent->errands, agent->n_errands, agent->cap_errands);
 	e->op = ops_plan_errand(agent, m, errand);
 	e->until = now.boot + op_kind_deadline(errand->kind);
-	e->kind = errand->kind;
-	e->ctx = errand->ctx;
-	e->id = errand->id;
-	e->done = errand->done;
+	e->errand = *errand;
+	e->errand.ns = xstrdup(errand->ns);
+	e->errand.name = xstrdup(errand->name);
 }
 
-static struct errand_under_way take_errand(struct agent *agent, size_t i)
+static void forget(struct errand_under_way *e)
+{
+	free((char *)e->errand.ns);
+	free((char *)e->errand.name);
+}
+
+/* It is off the list when its client hears of it: who is called may ask for the next. */
+static void finish(struct agent *agent, size_t i, const struct op_result *result)
 {
 	struct errand_under_way e = agent->errands[i];
 
 	agent->errands[i] = agent->errands[--agent->n_errands];
-	return e;
+	e.errand.done(&e.errand, result);
+	forget(&e);
 }
 
 void errands_result(struct agent *agent, const struct op_result *result)
 {
 	for (size_t i = 0; i < agent->n_errands; i++) {
-		struct errand_under_way e;
-
 		if (agent->errands[i].op != result->id)
 			continue;
-		e = take_errand(agent, i);
-		e.done(e.ctx, e.id, result);
+		finish(agent, i, result);
 		return;
 	}
 }
@@ -96,17 +100,16 @@ void errands_result(struct agent *agent, const struct op_result *result)
 void errands_turn(struct agent *agent, struct now now)
 {
 	for (size_t i = 0; i < agent->n_errands;) {
-		struct op_result result = { .kind = agent->errands[i].kind };
-		struct errand_under_way e;
+		struct op_result result = { .kind = agent->errands[i].errand.kind };
 
 		if (now.boot < agent->errands[i].until) {
 			i++;
 			continue;
 		}
-		e = take_errand(agent, i);
 		err_set(&result.err, ERR_TIMEOUT, "libvirt has not answered '%s' for %lld s",
-			op_kind_name(e.kind), (long long)(op_kind_deadline(e.kind) / 1000));
-		e.done(e.ctx, e.id, &result);
+			op_kind_name(result.kind),
+			(long long)(op_kind_deadline(result.kind) / 1000));
+		finish(agent, i, &result);
 	}
 }
 
@@ -121,5 +124,6 @@ msec errands_wake_at(const struct agent *agent)
 
 void agent_drop_errands(struct agent *agent)
 {
-	agent->n_errands = 0;
+	while (agent->n_errands)
+		forget(&agent->errands[--agent->n_errands]);
 }

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -89,6 +90,16 @@ static void execute(struct yes_hypervisor *yes, const struct op *op)
 		undefine(yes, d);
 }
 
+/* Of a guest that accepts and hangs up. */
+static int closed_port(void)
+{
+	int pair[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	close(pair[1]);
+	return pair[0];
+}
+
 static void do_errand(struct yes_hypervisor *yes, const struct op *op, struct op_result *result)
 {
 	yes->errand = *op;
@@ -96,7 +107,7 @@ static void do_errand(struct yes_hypervisor *yes, const struct op *op, struct op
 	if (result->err.code)
 		return;
 	if (op->kind == OP_FORWARD) {
-		result->fd = yes->fd;
+		result->fd = yes->fd ? yes->fd : closed_port();
 		yes->fd = 0;
 		return;
 	}

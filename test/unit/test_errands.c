@@ -12,11 +12,11 @@ struct asked {
 	struct err err;       /* of the last */
 };
 
-static void answered(void *ctx, uint64_t id, const struct op_result *result)
+static void answered(const struct errand *errand, const struct op_result *result)
 {
-	struct asked *asked = ctx;
+	struct asked *asked = errand->ctx;
 
-	asked->answers[id]++;
+	asked->answers[errand->id]++;
 	asked->err = result->err;
 }
 

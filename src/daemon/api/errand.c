@@ -16,12 +16,14 @@ static const struct bridge_plan port_plan = {
 	.ended = "the guest has closed the connection",
 };
 
-/* In the words of §5.4; of which object is of no matter to those who read it. */
-static void refuse(struct api *api, uint64_t id, const struct err *err)
+static void refuse(const struct errand *errand, const struct err *err)
 {
-	struct reply_status status = { .err = err };
+	struct reply_status status = { .err = err,
+		.has_kind = true,
+		.kind = errand->named,
+		.name = errand->name };
 
-	reply_status(api, id, &status, NULL);
+	reply_status(errand->ctx, errand->id, &status, NULL);
 }
 
 static void submit(const struct call *call, const struct errand *errand)
@@ -38,20 +40,20 @@ static void submit(const struct call *call, const struct errand *errand)
 
 /* ---- the display's picture ----------------------------------------------------------------- */
 
-static void picture_taken(void *ctx, uint64_t id, const struct op_result *result)
+static void picture_taken(const struct errand *errand, const struct op_result *result)
 {
 	static const struct http_head head = { .status = 200,
 		.fields = { { "Content-Type", "image/png" } } };
-	struct api *api = ctx;
+	struct api *api = errand->ctx;
 	char *copy;
 
 	if (result->err.code) {
-		refuse(api, id, &result->err);
+		refuse(errand, &result->err);
 		return;
 	}
 	copy = xcalloc(1, result->image_len + 1);
 	memcpy(copy, result->image, result->image_len);
-	http_respond(api->http, id, &head, copy, result->image_len);
+	http_respond(api->http, errand->id, &head, copy, result->image_len);
 }
 
 void screenshot_get(const struct call *call)
@@ -65,9 +67,9 @@ void screenshot_get(const struct call *call)
 
 /* ---- a port of the guest's ------------------------------------------------------------------- */
 
-static void port_connected(void *ctx, uint64_t id, const struct op_result *result)
+static void port_connected(const struct errand *errand, const struct op_result *result)
 {
-	struct bridge *b = bridge_find(ctx, id);
+	struct bridge *b = bridge_find(errand->ctx, errand->id);
 	struct err err = result->err;
 	int port = b && !err.code ? fcntl(result->fd, F_DUPFD_CLOEXEC, 0) : -1;
 
@@ -76,7 +78,7 @@ static void port_connected(void *ctx, uint64_t id, const struct op_result *resul
 	if (port < 0 && !err.code)
 		err_set(&err, ERR_UNAVAILABLE, "cannot keep the connection: %s", strerror(errno));
 	if (err.code) {
-		refuse(ctx, id, &err);
+		refuse(errand, &err);
 		return;
 	}
 	fcntl(port, F_SETFL, O_NONBLOCK);
