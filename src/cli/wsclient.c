@@ -13,6 +13,7 @@
 #include <wslay/wslay.h>
 
 #include "cli/wsclient.h"
+#include "core/base64.h"
 
 #define MESSAGE_MAX (1024 * 1024)
 #define QUEUED_MAX  65536
@@ -101,34 +102,24 @@ static void on_message(wslay_event_context_ptr events,
 		buf_add(ws->to, message->msg, message->msg_length);
 }
 
-/* 16 random bytes in base64. */
-static void make_key(char ret[25])
+/* Random bytes in base64; owned by the caller. */
+static char *make_key(void)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint8_t bytes[KEY_BYTES + 2] = { 0 };
-	char *out = ret;
+	uint8_t bytes[KEY_BYTES] = { 0 };
 
 	if (getrandom(bytes, KEY_BYTES, 0) != KEY_BYTES)
 		bytes[0] = 1; /* any key will do: nobody is to be kept out by it */
-	for (size_t i = 0; i < sizeof(bytes); i += 3) {
-		unsigned bits = (unsigned)(bytes[i] << 16 | bytes[i + 1] << 8 | bytes[i + 2]);
-
-		for (int shift = 18; shift >= 0; shift -= 6)
-			*out++ = digits[bits >> shift & 63];
-	}
-	memcpy(ret + 22, "==", 3);
+	return base64_encode(bytes, sizeof(bytes));
 }
 
 static int upgrade(struct http *http, const struct cli *cli, const char *path, const char *protocol,
 	struct fault *fault)
 {
-	char key[25];
+	autofree char *key = make_key();
 	autofree char *line = xasprintf("GET %s", path);
 	autofree char *headers = NULL;
 	int ret;
 
-	make_key(key);
 	headers =
 		xasprintf("Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
 			  "Sec-WebSocket-Key: %s\r\nSec-WebSocket-Protocol: %s\r\n",

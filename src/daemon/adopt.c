@@ -157,7 +157,7 @@ static int take_over(struct agent *agent, const struct manifest *manifest,
 	const struct domain_info *info, struct now now, struct err *err)
 {
 	struct machine *m;
-	int ret = agent_create_object(agent, manifest, now, err);
+	int ret = agent_create_object(agent, manifest, NULL, now, err);
 
 	if (ret < 0)
 		return ret;

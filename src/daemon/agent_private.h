@@ -258,8 +258,9 @@ struct object_meta *machine_meta(const struct machine *m, enum object_kind kind)
 /* Whether nothing of that name or of its UUID is in the way. ERR_EXISTS, ERR_CONFLICT, ERR_INVALID,
  * ERR_FORBIDDEN. */
 int agent_check_create(const struct agent *agent, const struct manifest *manifest, struct err *err);
-int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,
-	struct err *err);
+/* actor is named with it; NULL when the caller says who it was. */
+int agent_create_object(struct agent *agent, const struct manifest *manifest,
+	const struct actor *actor, struct now now, struct err *err);
 /* Replaces content, labels and annotations by those of root; generation rises if the spec changed. */
 int agent_replace_object(struct agent *agent, const struct target *t, const struct node *root,
 	struct err *err);

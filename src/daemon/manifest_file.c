@@ -194,7 +194,7 @@ static int apply_object(struct file *f, const struct manifest *manifest, const c
 
 	if (t.meta)
 		return apply_change(f, &t, manifest, base, err);
-	return agent_create_object(f->agent, manifest, f->now, err);
+	return agent_create_object(f->agent, manifest, NULL, f->now, err);
 }
 
 static bool is_being_deleted(const struct file *f, const struct manifest *manifest)

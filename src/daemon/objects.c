@@ -202,11 +202,14 @@ static int create_record(struct agent *agent, const struct manifest *manifest, s
 	return 0;
 }
 
-static void note_created(struct agent *agent, const struct manifest *manifest)
+static void note_created(struct agent *agent, const struct manifest *manifest,
+	const struct actor *actor)
 {
 	struct target t = target_find(agent, manifest->kind, manifest->ns, manifest->name);
 	struct happening what = { 0 };
 
+	if (actor)
+		what.actor = *actor;
 	happen(&what, manifest->kind, NULL, "%s created", object_kind_name(manifest->kind));
 	agent_note(agent, t.meta, &what);
 }
@@ -240,8 +243,8 @@ int agent_check_create(const struct agent *agent, const struct manifest *manifes
 		: check_machine(agent, manifest, err);
 }
 
-int agent_create_object(struct agent *agent, const struct manifest *manifest, struct now now,
-	struct err *err)
+int agent_create_object(struct agent *agent, const struct manifest *manifest,
+	const struct actor *actor, struct now now, struct err *err)
 {
 	int ret = agent_check_create(agent, manifest, err);
 
@@ -256,7 +259,7 @@ int agent_create_object(struct agent *agent, const struct manifest *manifest, st
 	if (ret < 0)
 		return ret;
 	namespace_use(agent, manifest->ns, now);
-	note_created(agent, manifest);
+	note_created(agent, manifest, actor);
 	return 0;
 }
 

@@ -163,7 +163,7 @@ void input_create(struct agent *agent, const struct input *input, struct now now
 	if (request->dry_run)
 		agent_check_create(agent, request->manifest, &err);
 	else
-		agent_create_object(agent, request->manifest, now, &err);
+		agent_create_object(agent, request->manifest, &request->actor, now, &err);
 	agent_answer(agent, request, &err, err.code == ERR_OK ? warnings : NULL);
 	if (request->dry_run && err.code == ERR_OK)
 		agent->replies[agent->n_replies - 1].object = node_json(request->manifest->root);

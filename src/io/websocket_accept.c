@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/base64.h"
 #include "io/websocket.h"
 
 #define MAGIC       "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
@@ -71,32 +72,16 @@ static void sha1(const char *text, size_t len, uint8_t ret[DIGEST_SIZE])
 		ret[i] = (uint8_t)(hash[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-static void base64(const uint8_t digest[DIGEST_SIZE], char ret[WEBSOCKET_ACCEPT_SIZE])
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint8_t bytes[21] = { 0 };
-
-	memcpy(bytes, digest, DIGEST_SIZE);
-	for (unsigned i = 0; i < 7; i++) {
-		uint32_t three = (uint32_t)bytes[3 * i] << 16 | (uint32_t)bytes[3 * i + 1] << 8 |
-			bytes[3 * i + 2];
-
-		for (unsigned k = 0; k < 4; k++)
-			ret[4 * i + k] = digits[three >> (18 - 6 * k) & 63];
-	}
-	ret[27] = '='; /* 20 bytes leave one short */
-	ret[28] = '\0';
-}
-
 void websocket_accept(const char *key, char ret[WEBSOCKET_ACCEPT_SIZE])
 {
 	char text[KEY_MAX + sizeof(MAGIC)];
 	uint8_t digest[DIGEST_SIZE];
+	autofree char *encoded = NULL;
 	size_t len = strnlen(key, KEY_MAX);
 
 	memcpy(text, key, len);
 	memcpy(text + len, MAGIC, sizeof(MAGIC));
 	sha1(text, len + sizeof(MAGIC) - 1, digest);
-	base64(digest, ret);
+	encoded = base64_encode(digest, sizeof(digest));
+	copy_str(ret, WEBSOCKET_ACCEPT_SIZE, encoded);
 }
