@@ -42,6 +42,28 @@ static int merge(const struct node *patch, struct node *root, struct err *err)
 	return 0;
 }
 
+/* The first directive, wherever it stands, or NULL. */
+static const char *directive_in(const struct node *patch)
+{
+	const char *found = patch->key && patch->key[0] == '$' ? patch->key : NULL;
+
+	for (size_t i = 0; i < patch->n_children && !found; i++)
+		found = directive_in(patch->children[i]);
+	return found;
+}
+
+static int merge_strategic(const struct node *patch, struct node *root, struct err *err)
+{
+	const char *directive = directive_in(patch);
+
+	if (directive)
+		return err_set(err, ERR_BAD_REQUEST,
+			"directive '%.64s' of a strategic merge patch is not served; use 'kubectl patch "
+			"--type merge'",
+			directive);
+	return merge(patch, root, err);
+}
+
 /* ---- JSON patch: pointers ---------------------------------------------------------------------- */
 
 struct spot { /* where a pointer leads: a child of parent that is there or could be */
@@ -369,9 +391,21 @@ int patch_apply(enum patch_kind kind, const struct node *patch, struct node **ta
 	struct err *err)
 {
 	struct node *copy = node_copy(*target);
-	int rc = kind == PATCH_MERGE ? merge(patch, copy, err)
-				     : apply_operations(patch, &copy, err);
+	int rc = 0;
 
+	switch (kind) {
+	case PATCH_MERGE:
+		rc = merge(patch, copy, err);
+		break;
+	case PATCH_STRATEGIC:
+		rc = merge_strategic(patch, copy, err);
+		break;
+	case PATCH_JSON:
+		rc = apply_operations(patch, &copy, err);
+		break;
+	case PATCH_KIND_MAX:
+		break;
+	}
 	if (!rc && copy->kind != NODE_MAP)
 		rc = err_set(err, ERR_INVALID, "the patch leaves no object");
 	if (rc) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Changes to an object as kubectl sends them: a JSON merge patch (RFC 7386) or a JSON patch (RFC 6902).
- * Pure.
+ * Changes to an object as kubectl sends them: a JSON merge patch (RFC 7386), a JSON patch (RFC 6902), or, of
+ * Kubernetes' own kinds, a strategic merge patch. That one is a merge patch here: of the kinds that are kept
+ * no list is merged by a key. Its directives ("$patch" and the like) are refused. Pure.
  */
 #ifndef VMAGENT_CORE_PATCH_H
 #define VMAGENT_CORE_PATCH_H
@@ -14,7 +15,8 @@
 /* X(constant, media type) */
 #define PATCHES(X)                               \
 	X(MERGE, "application/merge-patch+json") \
-	X(JSON, "application/json-patch+json")
+	X(JSON, "application/json-patch+json")   \
+	X(STRATEGIC, "application/strategic-merge-patch+json")
 
 enum patch_kind {
 #define X(c, type) PATCH_##c,

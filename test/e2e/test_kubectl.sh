@@ -110,6 +110,11 @@ writes()
 	denies 'a bad field'         'memoryy' k create -f - < <(sed "s/memory:/memoryy:/;s/name: $VM/name: bad/" "$file")
 }
 
+secret()
+{
+	printf 'apiVersion: v1\nkind: Secret\nmetadata:\n  name: key\n  namespace: %s\nstringData:\n  a: %s\n' "lab-$VM" "$1"
+}
+
 # What a newer kubectl sends as protobuf, because it knows these kinds itself.
 creates()
 {
@@ -118,6 +123,11 @@ creates()
 	shows '… what it holds'      '^b$' k -n "lab-$VM" get configmap cfg -o 'jsonpath={.data.a}{"\n"}'
 	shows 'create secret'        'created' k -n "lab-$VM" create secret generic pw --from-literal=pw=x
 	shows '… what it holds'      '^eA==$' k -n "lab-$VM" get secret pw -o 'jsonpath={.data.pw}{"\n"}'
+	shows 'apply of a secret'    'created' k apply -f - < <(secret x)
+	shows '… again'              'unchanged\|configured' k apply -f - < <(secret x)
+	shows '… changed'            'configured' k apply -f - < <(secret z)
+	shows '… what it holds'      '^eg==$' k -n "lab-$VM" get secret key -o 'jsonpath={.data.a}{"\n"}'
+	shows 'patch of a secret'    'patched' k -n "lab-$VM" patch secret key -p '{"data":{"b":"eA=="}}'
 	denies 'create namespace, again' 'already exists' k create namespace "lab-$VM"
 	shows 'delete namespace'     'deleted' k delete namespace "lab-$VM"
 	denies '… all of it is gone' 'NotFound' k -n "lab-$VM" get configmap cfg

@@ -101,6 +101,25 @@ START_TEST(test_changes)
 }
 END_TEST
 
+/* kubectl knows these kinds, and so sends what it sends for no other. */
+START_TEST(test_strategic_merge)
+{
+	struct client_request patch = { .line = "PATCH " KEY,
+		.headers = "Content-Type: application/strategic-merge-patch+json\r\n",
+		.body = "{\"stringData\":{\"a\":\"y\"},\"metadata\":{\"labels\":{\"l\":\"m\"}}}" };
+
+	api_expect(&f, "POST " DEFAULT "/secrets", SECRET("\"stringData\":{\"a\":\"x\"}"), 201,
+		NULL);
+	ck_assert_int_eq(client_request(&f.loop, f.path, &patch, NULL, NULL), 200);
+	api_expect(&f, "GET " KEY, NULL, 200, "\"labels\":{\"l\":\"m\"}");
+	api_expect(&f, "GET " KEY, NULL, 200, "\"data\":{\"a\":\"eQ==\"}");
+	patch.body = "{\"data\":{\"$patch\":\"replace\"}}";
+	ck_assert_int_eq(client_request(&f.loop, f.path, &patch, NULL, NULL), 400);
+	patch.line = "PATCH " LAB_VMS "/web";
+	ck_assert_int_eq(client_request(&f.loop, f.path, &patch, NULL, NULL), 415);
+}
+END_TEST
+
 START_TEST(test_a_watch_sees_each_change)
 {
 	struct client c;
@@ -196,6 +215,7 @@ Suite *test_api_records_suite(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, test_each_kind_lives);
 	tcase_add_test(tcase, test_changes);
+	tcase_add_test(tcase, test_strategic_merge);
 	tcase_add_test(tcase, test_a_watch_sees_each_change);
 	tcase_add_test(tcase, test_again_within_a_turn);
 	tcase_add_test(tcase, test_a_namespace_exists_by_use);

@@ -83,12 +83,19 @@ static const char *patch_advice(const char *type)
 	return "";
 }
 
-static int unknown_patch(const char *type, struct err *err)
+/* As with a kind that a CustomResourceDefinition makes: strategic merging is for Kubernetes' own. */
+static bool is_taken(const struct call *call, enum patch_kind kind)
+{
+	return kind != PATCH_STRATEGIC || !*call->path.group->name;
+}
+
+static int unknown_patch(const struct call *call, const char *type, struct err *err)
 {
 	struct buf known = { 0 };
 
-	for (size_t i = 0; i < PATCH_KIND_MAX; i++)
-		buf_printf(&known, "%s%s", i ? ", " : "", patch_types[i]);
+	for (int i = 0; i < PATCH_KIND_MAX; i++)
+		if (is_taken(call, i))
+			buf_printf(&known, "%s%s", i ? ", " : "", patch_types[i]);
 	err_set(err, ERR_MEDIA_TYPE,
 		"%sthe body of the request was in an unknown format ('%.100s') - accepted media "
 		"types include: %s",
@@ -107,8 +114,8 @@ int body_parse_patch(const struct call *call, enum patch_kind *ret_kind, struct 
 	*ret = NULL;
 	while (kind < PATCH_KIND_MAX && (!type || !type_is(type, patch_types[kind])))
 		kind++;
-	if (kind == PATCH_KIND_MAX)
-		return unknown_patch(type ? type : "", err);
+	if (kind == PATCH_KIND_MAX || !is_taken(call, (enum patch_kind)kind))
+		return unknown_patch(call, type ? type : "", err);
 	*ret_kind = (enum patch_kind)kind;
 	rc = parse_one(call->request, ret, err);
 	if (rc == 0 && !*ret)
