@@ -23,7 +23,6 @@
 	X(DELETE, "delete")               /* a request */                                       \
 	X(VERB, "verb")                   /* a request: start, stop, restart */                 \
 	X(VMI_VERB, "vmi-verb")           /* a request: pause, unpause, ... */                  \
-	X(GUEST_LOOK, "guest-look")       /* a request: what the guest's agent knows */         \
 	X(ADOPT, "adopt")                 /* a request: a VM for a domain */                    \
 	X(HOST_SHUTDOWN, "host-shutdown") /* a request: the host goes down, or not after all */ \
 	X(ERRAND, "errand")               /* something to be fetched from a guest */            \
@@ -88,7 +87,6 @@ struct request {
 	enum verb verb;               /* VERB */
 	struct verb_options options;
 	enum vmi_verb vmi_verb; /* VMI_VERB */
-	enum guest_look look;   /* GUEST_LOOK */
 	const char *domain; /* ADOPT: its name or UUID; name may be "": the VM's is the domain's */
 	const char *digest; /* ADOPT: of the review that was shown, or NULL */
 	bool call_off;      /* HOST_SHUTDOWN */
@@ -97,12 +95,13 @@ struct request {
 
 /* What a client wants of a guest that changes nothing: it is not stored, and its answer waits for no commit. */
 struct errand {
-	enum op_kind kind;      /* SCREENSHOT, FORWARD */
-	enum object_kind named; /* FORWARD: KIND_VM, or KIND_VMI as SCREENSHOT */
+	enum op_kind kind;      /* SCREENSHOT, FORWARD, AGENT_LOOK */
+	enum object_kind named; /* FORWARD: KIND_VM, or KIND_VMI as the others */
 	const char *ns, *name;
-	unsigned port; /* FORWARD */
-	bool wake;     /* SCREENSHOT */
-	void *ctx;     /* of these two the agent knows nothing */
+	unsigned port;        /* FORWARD */
+	bool wake;            /* SCREENSHOT */
+	enum guest_look look; /* AGENT_LOOK */
+	void *ctx;            /* of these two the agent knows nothing */
 	uint64_t id;
 	/* Called once, unless the errands are dropped: at once with a refusal, or later. Both are borrowed. */
 	void (*done)(const struct errand *errand, const struct op_result *result);

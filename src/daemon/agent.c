@@ -150,7 +150,6 @@ void agent_free(struct agent *agent)
 	ops_done(agent);
 	notes_done(agent);
 	adoptions_done(agent);
-	looks_done(agent);
 	agent_drop_errands(agent);
 	free(agent->errands);
 	replies_done(agent);
@@ -172,7 +171,6 @@ static input_fn *const handlers[INPUT_MAX] = {
 	[INPUT_DELETE]     = input_delete,
 	[INPUT_VERB]       = input_verb,
 	[INPUT_VMI_VERB]   = input_vmi_verb,
-	[INPUT_GUEST_LOOK] = input_guest_look,
 	[INPUT_ADOPT]      = input_adopt,
 	[INPUT_HOST_SHUTDOWN] = input_host_shutdown,
 	[INPUT_ERRAND]     = input_errand,

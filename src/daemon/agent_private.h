@@ -57,14 +57,6 @@ struct asked_adoption { /* its domain is being looked at */
 	bool dry_run;
 };
 
-struct asked_look { /* a guest's agent is being asked for it */
-	uint64_t op;
-	enum guest_look look;
-	char vmi_uid[UID_SIZE];
-	struct reply reply;
-	char *ns, *name; /* owned; of the VMI */
-};
-
 struct errand_under_way {
 	uint64_t op;
 	msec until;           /* boot time after which its client is told that nothing came */
@@ -164,8 +156,6 @@ struct agent {
 	size_t n_replies, cap_replies;
 	struct asked_adoption *adoptions; /* owned */
 	size_t n_adoptions, cap_adoptions;
-	struct asked_look *looks; /* owned, in order of their op */
-	size_t n_looks, cap_looks;
 	struct errand_under_way *errands; /* owned */
 	size_t n_errands, cap_errands;
 	int64_t event_seq;
@@ -197,7 +187,6 @@ void input_patch(struct agent *agent, const struct input *input, struct now now)
 void input_delete(struct agent *agent, const struct input *input, struct now now);
 void input_verb(struct agent *agent, const struct input *input, struct now now);
 void input_vmi_verb(struct agent *agent, const struct input *input, struct now now);
-void input_guest_look(struct agent *agent, const struct input *input, struct now now);
 void input_adopt(struct agent *agent, const struct input *input, struct now now);
 void input_host_shutdown(struct agent *agent, const struct input *input, struct now now);
 void input_errand(struct agent *agent, const struct input *input, struct now now);
@@ -234,7 +223,6 @@ void ops_plan_list(struct agent *agent, struct now now);
 /* The op of an errand for m's run; returns its id. */
 uint64_t ops_plan_errand(struct agent *agent, struct machine *m, const struct errand *errand);
 uint64_t ops_plan_describe(struct agent *agent, const char *domain); /* returns its id */
-uint64_t ops_plan_look(struct agent *agent, const struct machine *m, enum guest_look look);
 void ops_send(struct agent *agent, struct now now);
 /* Whether op id still waits for the commit. */
 bool ops_is_unsent(const struct agent *agent, uint64_t id);
@@ -317,10 +305,6 @@ void folder_forgotten(struct agent *agent, enum object_kind kind, const struct o
 /* adopt.c: the domain of an adoption request was looked at. */
 void adopt_result(struct agent *agent, const struct op_result *result, struct now now);
 void adoptions_done(struct agent *agent); /* whoever still waits is told */
-
-/* looks.c */
-void look_result(struct agent *agent, const struct op_result *result);
-void looks_done(struct agent *agent); /* the same */
 
 /* reach.c: whether a port of the running m can be reached, as §5.4 "portforward" has it. */
 int reach_network(const struct machine *m, struct err *err);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Errands: a picture of a guest's display, a connection to one of its ports. The op leaves with the next commit as every op
+ * Errands: a picture of a guest's display, a connection to one of its ports, what its agent knows. The op leaves with the next commit as every op
  * does, but nothing is decided from what it brings: the client gets it at once, or hears that it took too long.
  */
 #include <string.h>
 
+#include "core/guest_look.h"
 #include "daemon/agent_private.h"
 
 #define ERRANDS_MAX 32 /* at a time: they stand in one queue */
@@ -34,16 +35,22 @@ static int find_run(const struct agent *agent, const struct errand *errand, stru
 		object_kind_plural(errand->named), errand->name);
 }
 
-static int check(const struct agent *agent, const struct errand *errand, struct machine **ret,
+static int reach(const struct agent *agent, const struct errand *errand, const struct machine *m,
 	struct err *err)
 {
 	const char *path;
 
-	if (find_run(agent, errand, ret, err))
-		return -(int)err->code;
-	if (errand->kind == OP_SCREENSHOT
-			? reach_display(agent, errand->ns, errand->name, &path, err)
-			: reach_network(*ret, err))
+	if (errand->kind == OP_SCREENSHOT)
+		return reach_display(agent, errand->ns, errand->name, &path, err);
+	if (errand->kind == OP_AGENT_LOOK)
+		return guest_look_check(m->vmi, &m->dom, err);
+	return reach_network(m, err);
+}
+
+static int check(const struct agent *agent, const struct errand *errand, struct machine **ret,
+	struct err *err)
+{
+	if (find_run(agent, errand, ret, err) || reach(agent, errand, *ret, err))
 		return -(int)err->code;
 	if (!agent->connected)
 		return err_set(err, ERR_UNAVAILABLE, "libvirt is not connected");

@@ -283,9 +283,7 @@ void input_result(struct agent *agent, const struct input *input, struct now now
 		list_result(agent, input->result, now);
 	else if (in.kind == OP_DESCRIBE)
 		adopt_result(agent, input->result, now);
-	else if (in.kind == OP_AGENT_LOOK)
-		look_result(agent, input->result);
-	else if (op_kind_lane(in.kind) == LANE_ERRAND)
+	else if (op_kind_lane(in.kind) == LANE_ERRAND || in.kind == OP_AGENT_LOOK)
 		errands_result(agent, input->result);
 	else
 		machine_result(agent, &in, input->result, now);

@@ -129,6 +129,7 @@ uint64_t ops_plan_errand(struct agent *agent, struct machine *m, const struct er
 	fill_op(agent, m, op);
 	op->port = errand->port;
 	op->wake = errand->wake;
+	op->look = errand->look;
 	book(agent, op);
 	return op->id;
 }
@@ -138,16 +139,6 @@ uint64_t ops_plan_describe(struct agent *agent, const char *domain)
 	struct op *op = op_new(agent, OP_DESCRIBE);
 
 	op->domain = xstrdup(domain);
-	book(agent, op);
-	return op->id;
-}
-
-uint64_t ops_plan_look(struct agent *agent, const struct machine *m, enum guest_look look)
-{
-	struct op *op = op_new(agent, OP_AGENT_LOOK);
-
-	fill_op(agent, m, op);
-	op->look = look;
 	book(agent, op);
 	return op->id;
 }
@@ -163,7 +154,7 @@ static void set_deadline(struct agent *agent, const struct op *op, struct now no
 		agent->list_deadline = deadline;
 		return;
 	}
-	if (op->kind == OP_DESCRIBE || op->kind == OP_AGENT_LOOK)
+	if (op->kind == OP_DESCRIBE)
 		return; /* nobody's but the request's */
 	m = machines_find(&agent->machines, op->ns, op->name);
 	if (m && m->ops[lane].id == op->id)

@@ -92,8 +92,6 @@ END_TEST
 
 START_TEST(test_what_a_guest_tells)
 {
-	struct client first, second;
-
 	api_expect(&f, "GET " SUB "/virtualmachineinstances/web/userlist", NULL, 409,
 		"no guest agent is connected");
 	api_expect(&f, "GET " VMI "/guestosinfo", NULL, 404, "not found");
@@ -105,18 +103,6 @@ START_TEST(test_what_a_guest_tells)
 	api_expect(&f, "GET " VMI "/filesystemlist", NULL, 500, "answer 'guest-get-fsinfo'");
 	api_expect(&f, "PUT " VMI "/userlist", "{}", 405, NULL);
 	ck_assert_uint_eq(f.yes.n_looks, 3);
-	client_open(&first, &f.loop, f.path);
-	client_open(&second, &f.loop, f.path);
-	f.frozen = true;
-	client_printf(&first, "GET " VMI "/userlist HTTP/1.1\r\nHost: x\r\n\r\n");
-	client_printf(&second, "GET " VMI "/userlist HTTP/1.1\r\nHost: x\r\n\r\n");
-	for (int i = 0; i < 20; i++)
-		uv_run(&f.loop, UV_RUN_NOWAIT);
-	f.frozen = false;
-	ck_assert(client_sees(&first, "200 OK") && client_sees(&second, "200 OK"));
-	ck_assert_uint_eq(f.yes.n_looks, 4);
-	client_close(&first);
-	client_close(&second);
 }
 END_TEST
 

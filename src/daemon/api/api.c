@@ -38,7 +38,7 @@ static const struct route {
 
 	{ "PUT",    VM "/{verb}",				lifecycle_verb, 0 },
 	{ "PUT",    VMI "/{vmiverb}",				lifecycle_vmi_verb, 0 },
-	{ "GET",    VMI "/{look}",				lifecycle_look, 0 },
+	{ "GET",    VMI "/{look}",				guest_look_get, 0 },
 	{ "GET",    VMI "/console",				console_open, 0 },
 	{ "GET",    VMI "/vnc",					vnc_open, 0 },
 	{ "GET",    VMI "/vnc/screenshot",			screenshot_get, 0 },

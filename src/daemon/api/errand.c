@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vnc/screenshot and portforward: what is fetched from a guest by an errand of the agent's. Its answer finds the client by
+ * vnc/screenshot, portforward, and what a guest's agent tells: what is fetched from a guest by an errand of the agent's. Its answer finds the client by
  * the id of its request, or nobody.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
+#include "core/guest_look.h"
 #include "daemon/api/bridge.h"
 #include "daemon/api/reply.h"
 #include "daemon/api/selection.h"
@@ -61,6 +62,31 @@ void screenshot_get(const struct call *call)
 	struct errand errand = { .kind = OP_SCREENSHOT,
 		.wake = query_bool(call, "moveCursor"),
 		.done = picture_taken };
+
+	submit(call, &errand);
+}
+
+/* ---- what its agent tells ------------------------------------------------------------------- */
+
+static void agent_told(const struct errand *errand, const struct op_result *result)
+{
+	struct api *api = errand->ctx;
+	struct err err = result->err;
+	char *object = NULL;
+
+	if (!err.code)
+		guest_look_document(errand->look, result->text, &object, &err);
+	if (err.code)
+		refuse(errand, &err);
+	else
+		reply_json(api, errand->id, 200, object, NULL);
+}
+
+void guest_look_get(const struct call *call)
+{
+	struct errand errand = { .kind = OP_AGENT_LOOK,
+		.look = call->path.look,
+		.done = agent_told };
 
 	submit(call, &errand);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The subresources start, stop and restart of a VM, and pause, unpause, softreboot and reset of a VMI, with
- * the bodies that virtctl sends; and what a VMI's guest tells of itself. Whether a verb is allowed, and what it does, is not known here:
+ * the bodies that virtctl sends. Whether a verb is allowed, and what it does, is not known here:
  * core/verbs.h, core/vmi_verbs.h.
  */
 #include "daemon/api/body.h"
@@ -61,12 +61,4 @@ void lifecycle_vmi_verb(const struct call *call)
 	else
 		request_submit(call, INPUT_VMI_VERB, &request, 200);
 	node_free(body);
-}
-
-void lifecycle_look(const struct call *call)
-{
-	struct request request = request_of(call);
-
-	request.look = call->path.look;
-	request_submit(call, INPUT_GUEST_LOOK, &request, 200);
 }

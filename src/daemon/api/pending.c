@@ -108,7 +108,7 @@ void request_submit(const struct call *call, enum input_kind kind, struct reques
 
 	request->reply = pending_new(call, status);
 	api->pending->empty = kind == INPUT_VERB || kind == INPUT_VMI_VERB;
-	api->pending->as_is = kind == INPUT_ADOPT || kind == INPUT_GUEST_LOOK;
+	api->pending->as_is = kind == INPUT_ADOPT;
 	input.request = *request;
 	agent_input(api->options.agent, &input, api->options.clock());
 }
