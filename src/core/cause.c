@@ -6,6 +6,7 @@
 #include "core/cause.h"
 
 #include "core/phase.h"
+#include "core/shutdown.h"
 
 static const struct {
 	const char *name, *words;
@@ -74,7 +75,8 @@ static enum cause cause_of_kill(const struct vmi *vmi)
 {
 	if (host_waited_long_enough(vmi))
 		return CAUSE_KILLED_FOR_HOST;
-	return vmi->signal_first ? CAUSE_KILLED_LATE : CAUSE_KILLED_AT_ONCE;
+	return shutdown_grace_was_over(vmi, vmi->signal_last) ? CAUSE_KILLED_LATE
+							      : CAUSE_KILLED_AT_ONCE;
 }
 
 enum cause cause_of(const struct vmi *vmi, const struct plan *plan)

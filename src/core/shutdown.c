@@ -92,3 +92,10 @@ enum shutdown_step shutdown_decide(const struct shutdown_facts *facts, msec *ret
 		return SHUTDOWN_KILL;
 	return wait_for_guest(&f, hearing, ret_wake);
 }
+
+bool shutdown_grace_was_over(const struct vmi *vmi, msec at)
+{
+	int64_t grace = vmi->typed.grace == GRACE_UNSET ? GRACE_DEFAULT_S : vmi->typed.grace;
+
+	return vmi->signal_first && at >= vmi->signal_first + SECONDS(grace);
+}

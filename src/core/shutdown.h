@@ -44,4 +44,7 @@ struct shutdown_facts {
  */
 enum shutdown_step shutdown_decide(const struct shutdown_facts *facts, msec *ret_wake);
 
+/* Whether a kill at that boot time came because the run's grace was over, and not because waiting was useless. */
+bool shutdown_grace_was_over(const struct vmi *vmi, msec at);
+
 #endif

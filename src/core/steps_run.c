@@ -9,6 +9,7 @@
 
 #include "core/ioretry.h"
 #include "core/phase.h"
+#include "core/shutdown.h"
 
 static const char *phase_event(enum phase phase)
 {
@@ -154,7 +155,7 @@ static const char *kill_why(const struct vmi *vmi, struct now now)
 {
 	if (vmi->kill_at && now.boot >= vmi->kill_at)
 		return ": the host can wait no longer";
-	return vmi->signal_first ? ": its grace period is over" : "";
+	return shutdown_grace_was_over(vmi, now.boot) ? ": its grace period is over" : "";
 }
 
 void step_kill(struct step_call *c)
