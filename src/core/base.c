@@ -37,9 +37,13 @@ char *xstrdup(const char *s)
 	return s ? xstrndup(s, strlen(s)) : NULL;
 }
 
+/* strndup() may look at the byte after, which need not be there. */
 char *xstrndup(const char *s, size_t len)
 {
-	return not_null(strndup(s, len));
+	size_t n = strnlen(s, len);
+	char *copy = xcalloc(n + 1, 1);
+
+	return memcpy(copy, s, n);
 }
 
 char *xasprintf(const char *fmt, ...)

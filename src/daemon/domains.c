@@ -96,7 +96,8 @@ char *agent_domains(struct agent *agent, const char *name)
 	cJSON_AddStringToObject(list, "kind", "DomainList");
 	cJSON_AddObjectToObject(list, "metadata");
 	items = cJSON_AddArrayToObject(list, "items");
-	qsort(agent->foreign, agent->n_foreign, sizeof(*agent->foreign), compare_names);
+	if (agent->n_foreign)
+		qsort(agent->foreign, agent->n_foreign, sizeof(*agent->foreign), compare_names);
 	for (size_t i = 0; i < agent->n_foreign; i++) {
 		const struct domain_info *info = &agent->foreign[i];
 

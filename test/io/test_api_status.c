@@ -169,6 +169,10 @@ START_TEST(test_what_may_be_tried_again)
 	ck_assert_ptr_nonnull(strstr(answer[1], "nothing can be saved"));
 	ck_assert_ptr_nonnull(strcasestr(head[1], "\nRetry-After: 1\r"));
 	ck_assert_ptr_nonnull(strstr(answer[1], "\"retryAfterSeconds\":1}"));
+	for (int i = 0; i < 2; i++) {
+		free(head[i]);
+		free(answer[i]);
+	}
 }
 END_TEST
 
