@@ -8,6 +8,7 @@
  */
 #include "io/embed.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mntent.h>
@@ -115,6 +116,61 @@ static int check_root(const char *root, struct err *err)
 			"libvirt's root '%s' is %zu characters long, and its sockets' paths leave room for %d",
 			root, strlen(root), EMBED_ROOT_MAX);
 	return 0;
+}
+
+/* ---- starts that were cut off ------------------------------------------------------------------- */
+
+#define STATUS_HEAD_MAX 1024 /* bytes of a status file that have its first element */
+
+/* libvirt keeps that file locked while it runs on this root. */
+static bool libvirt_runs(const char *run)
+{
+	autofree char *path = xasprintf("%s/driver.pid", run);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	bool held = fd >= 0 && (fcntl(fd, F_GETLK, &lock) || lock.l_type != F_UNLCK);
+
+	if (fd >= 0)
+		close(fd);
+	return held;
+}
+
+/* Its QEMU had no process yet: libvirt writes the number down before it lets QEMU be executed. */
+static bool never_began(const char *path)
+{
+	char head[STATUS_HEAD_MAX + 1] = "";
+	const char *element;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return false;
+	if (read(fd, head, STATUS_HEAD_MAX) < 0)
+		head[0] = '\0';
+	close(fd);
+	element = strstr(head, "<domstatus ");
+	return element && memmem(element, strcspn(element, ">"), " pid='0'", strlen(" pid='0'"));
+}
+
+/*
+ * A libvirt that dies in the middle of a start leaves a status file behind that names no process. The next
+ * one (9.0) takes the domain for active, with the start's job for ever: nothing can be done with it, not even a
+ * destroy. So it must not find that file; the domain's definition is another, and stays.
+ */
+static void forget_cut_starts(const char *root)
+{
+	autofree char *run = xasprintf("%s/run/qemu", root);
+	DIR *dir = libvirt_runs(run) ? NULL : opendir(run);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		size_t len = strlen(entry->d_name);
+		autofree char *path = xasprintf("%s/%s", run, entry->d_name);
+
+		if (len > 4 && streq(entry->d_name + len - 4, ".xml") && never_began(path))
+			unlink(path);
+	}
+	if (dir)
+		closedir(dir);
 }
 
 /* Warnings and errors go to a file, unless somebody who debugs has said otherwise. libvirt only ever
@@ -250,6 +306,7 @@ int embed_enter(const char *uri, struct err *err)
 		return 0;
 	if (check_root(root, err) || make_root(root, err))
 		return -err->code;
+	forget_cut_starts(root);
 	route_log(root);
 	return split(err);
 }

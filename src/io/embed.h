@@ -18,7 +18,8 @@
 
 /*
  * Does nothing unless uri is an embed one. Else it makes the root ready (its folder, a qemu.conf and
- * the place of libvirt's log, each only if there is none) and forks: it returns in the child alone,
+ * the place of libvirt's log, each only if there is none), removes what a libvirt that died in the middle of
+ * a start left of it, which the next one could not cope with, and forks: it returns in the child alone,
  * which dies with its parent. The parent forwards SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGUSR2, reaps
  * every orphan below it, and ends as the child ended, so guests are left to PID 1.
  *

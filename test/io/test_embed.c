@@ -248,6 +248,71 @@ static const struct { const char *uri, *words; } bad[] = {
 };
 /* clang-format on */
 
+#define STATUS(pid) \
+	"<!--\nWARNING\n-->\n\n<domstatus state='paused' reason='starting up' pid='" pid "'>\n"
+
+static void put(const char *name, const char *text)
+{
+	autofree char *path = xasprintf("%s/run/qemu/%s", root, name);
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_ge(fputs(text, file), 0);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+static bool is_there(const char *name)
+{
+	autofree char *path = xasprintf("%s/run/qemu/%s", root, name);
+
+	return access(path, F_OK) == 0;
+}
+
+/* libvirt's state of domains whose start was cut off before there was a QEMU, beside others'. */
+static void put_states(void)
+{
+	autofree char *command = xasprintf("mkdir -p %s/run/qemu", root);
+
+	ck_assert_int_eq(system(command), 0);
+	put("cut.xml", STATUS("0"));
+	put("runs.xml", STATUS("12"));
+	put("odd.xml", "<other pid='0'>\n<domstatus state='running' pid='12'>\n<monitor pid='0'/>");
+	put("cut.pid", STATUS("0"));
+	put("driver.pid", "");
+}
+
+static void end_at_once(void)
+{
+	_exit(0);
+}
+
+START_TEST(cut_starts_are_forgotten)
+{
+	put_states();
+	enter(end_at_once);
+	ck_assert_int_eq(status_of_parent(), 0);
+	ck_assert(!is_there("cut.xml"));
+	ck_assert(is_there("runs.xml") && is_there("odd.xml") && is_there("cut.pid"));
+}
+END_TEST
+
+/* … but not those of a libvirt that lives: its start may be under way. */
+START_TEST(starts_under_way_are_not)
+{
+	autofree char *path = xasprintf("%s/run/qemu/driver.pid", root);
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd;
+
+	put_states();
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	ck_assert_int_eq(fcntl(fd, F_SETLK, &lock), 0);
+	enter(end_at_once);
+	ck_assert_int_eq(status_of_parent(), 0);
+	ck_assert(is_there("cut.xml"));
+	close(fd);
+}
+END_TEST
+
 START_TEST(bad_root)
 {
 	struct err err = { 0 };
@@ -279,6 +344,8 @@ Suite *test_embed_suite(void)
 	tcase_add_test(tc, reaps_orphans);
 	tcase_add_test(tc, folder);
 	tcase_add_test(tc, read_only_cgroups);
+	tcase_add_test(tc, cut_starts_are_forgotten);
+	tcase_add_test(tc, starts_under_way_are_not);
 	tcase_add_loop_test(tc, bad_root, 0, (int)ARRAY_SIZE(bad));
 	tcase_add_test(tc, other_uri);
 	suite_add_tcase(suite, tc);
