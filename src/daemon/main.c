@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -24,10 +25,11 @@
 #include "io/notify.h"
 #include "io/peer_tls.h"
 
-#define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
-#define BOOT_ID_ENV  "VMAGENT_BOOT_ID"
-#define EXIT_USAGE   2
-#define ARENAS_MAX   2 /* malloc's: workers only pass strings, and each arena costs memory */
+#define BOOT_ID_FILE       "/proc/sys/kernel/random/boot_id"
+#define BOOT_ID_ENV        "VMAGENT_BOOT_ID"
+#define EXIT_USAGE         2
+#define DESCRIPTORS_WANTED 8192
+#define ARENAS_MAX         2 /* malloc's: workers only pass strings, and each arena costs memory */
 
 struct program {
 	struct config config;
@@ -306,6 +308,17 @@ static int run(struct program *p, struct err *err)
 	return 0;
 }
 
+/* A thousand clients need more than a shell usually allows; the unit says the same. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS_WANTED)
+		return;
+	limit.rlim_cur = MIN(limit.rlim_max, DESCRIPTORS_WANTED);
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char **argv)
 {
 	struct program p = { 0 };
@@ -322,6 +335,7 @@ int main(int argc, char **argv)
 		return EXIT_SUCCESS;
 	}
 	umask(0027);
+	raise_descriptors();
 	journal_open();
 	if (run(&p, &err) < 0) {
 		log_text(LOG_LEVEL_ERROR, "vmagent cannot start: %s", err.msg);
