@@ -75,7 +75,9 @@ edits()
 	is "$KIND: annotate: it is there" "$(get vm "$VM" .metadata.annotations.note)" x
 	shows 'annotate -'           'annotated' k annotate vm "$VM" note-
 	is "$KIND: … it is gone, too" "$(get vm "$VM" .metadata.annotations.note)" ''
-	KUBE_EDITOR='sed -i s/Manual/Halted/' shows 'edit' 'edited' k edit vm "$VM"
+	# It takes the terminal if there is one, and is stopped for it in the background.
+	HOME=$T KUBE_EDITOR='sed -i s/Manual/Halted/' shows 'edit' 'edited' setsid -w "$KUBECTL" --server "$SERVER" \
+		--cache-dir "$T/kube" edit vm "$VM"
 	is "$KIND: … what was typed is there" "$(strategy "$VM")" Halted
 }
 
