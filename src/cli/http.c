@@ -86,6 +86,8 @@ static int send_all(struct http *h, const char *data, size_t len, struct err *er
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno == EPIPE)
+			return 0; /* it has answered already, or is gone: reading tells */
 		if (n < 0)
 			return err_set(err, ERR_UNAVAILABLE, "send to the agent: %s",
 				strerror(errno));

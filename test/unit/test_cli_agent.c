@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/http.h"
 
 Suite *test_cli_agent_suite(void);
 
@@ -445,6 +446,34 @@ START_TEST(a_silent_agent_is_not_waited_for)
 }
 END_TEST
 
+/* As when there are too many connections: what it says counts, though it reads nothing. */
+START_TEST(an_agent_that_answers_before_it_is_asked)
+{
+	static const char answer[] = "HTTP/1.1 429 X\r\nContent-Length: 8\r\n\r\ntoo many";
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), fd;
+	struct http h = { .fd = -1 };
+	struct http_call call = { .line = "GET /" };
+	struct buf body = { 0 };
+	struct err err = { 0 };
+
+	copy_str(address.sun_path, sizeof(address.sun_path), socket_path);
+	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(listen(listener, 1), 0);
+	ck_assert_int_eq(http_connect(&h, socket_path, &err), 0);
+	fd = accept(listener, NULL, NULL);
+	ck_assert_int_eq(write(fd, answer, strlen(answer)), (int)strlen(answer));
+	close(fd);
+	ck_assert_msg(http_request(&h, &call, NEVER, &err) == 0, "%s", err.msg);
+	ck_assert_int_eq(h.status, 429);
+	ck_assert_int_eq(http_read(&h, NEVER, &body, &err), 1);
+	ck_assert_str_eq(body.data, "too many");
+	buf_done(&body);
+	http_close(&h);
+	close(listener);
+}
+END_TEST
+
 Suite *test_cli_agent_suite(void)
 {
 	Suite *s = suite_create("cli agent");
@@ -454,6 +483,7 @@ Suite *test_cli_agent_suite(void)
 	tcase_set_timeout(t, 15);
 	tcase_add_loop_test(t, a_line_is_typed, 0, ARRAY_SIZE(scenes));
 	tcase_add_test(t, a_silent_agent_is_not_waited_for);
+	tcase_add_test(t, an_agent_that_answers_before_it_is_asked);
 	suite_add_tcase(s, t);
 	return s;
 }
