@@ -54,18 +54,14 @@ holds 'apply makes a VM' sh -c "sed 's/name: halted/name: applied/' '$M/halted.y
 is '… which is there' "$(status applied)" Stopped
 holds 'delete removes it' vmactl delete vm applied --timeout="${PATIENCE}s"
 
-if command -v curl >/dev/null; then
-	API=http://localhost/apis/kubevirt.io/v1/namespaces/default
-	SUB=http://localhost/apis/subresources.kubevirt.io/v1/namespaces/default
-	call() { curl -s -o "$T/answer" -w '%{http_code}' --unix-socket "$VMAGENT_SOCKET" "$@"; }
-	is 'curl: a list'           "$(call "$API/virtualmachines")" 200
-	is 'curl: one that is not there' "$(call "$API/virtualmachines/nobody")" 404
-	is 'curl: a refused verb'   "$(call -X PUT "$SUB/virtualmachines/always/start")" 409
-	holds '… with its reason'   grep -q '"reason":"Conflict"' "$T/answer"
-	is 'curl: a body that is no JSON' "$(call -X POST -H 'Content-Type: application/json' -d '{' "$API/virtualmachines")" 400
-	is 'curl: a VM without a spec' "$(call -X POST -H 'Content-Type: application/json' \
-		-d '{"apiVersion":"kubevirt.io/v1","kind":"VirtualMachine","metadata":{"name":"x"}}' "$API/virtualmachines")" 422
-	is 'curl: a verb'           "$(call -X PUT "$SUB/virtualmachines/always/stop")" 202
-else
-	echo '# curl is not there: only vmactl was asked'
-fi
+API=http://localhost/apis/kubevirt.io/v1/namespaces/default
+SUB=http://localhost/apis/subresources.kubevirt.io/v1/namespaces/default
+call() { curl -s -o "$T/answer" -w '%{http_code}' --unix-socket "$VMAGENT_SOCKET" "$@"; }
+is 'curl: a list'           "$(call "$API/virtualmachines")" 200
+is 'curl: one that is not there' "$(call "$API/virtualmachines/nobody")" 404
+is 'curl: a refused verb'   "$(call -X PUT "$SUB/virtualmachines/always/start")" 409
+holds '… with its reason'   grep -q '"reason":"Conflict"' "$T/answer"
+is 'curl: a body that is no JSON' "$(call -X POST -H 'Content-Type: application/json' -d '{' "$API/virtualmachines")" 400
+is 'curl: a VM without a spec' "$(call -X POST -H 'Content-Type: application/json' \
+	-d '{"apiVersion":"kubevirt.io/v1","kind":"VirtualMachine","metadata":{"name":"x"}}' "$API/virtualmachines")" 422
+is 'curl: a verb'           "$(call -X PUT "$SUB/virtualmachines/always/stop")" 202
