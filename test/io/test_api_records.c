@@ -8,6 +8,7 @@
 
 Suite *test_api_records_suite(void);
 
+#define WALL    INT64_C(1795910400000)
 #define V1      "/api/v1"
 #define DEFAULT V1 "/namespaces/default"
 #define LAB_VMS "/apis/kubevirt.io/v1/namespaces/lab/virtualmachines"
@@ -207,6 +208,48 @@ START_TEST(test_the_end_of_a_namespace)
 }
 END_TEST
 
+static void drop_row(const char *name)
+{
+	struct object_row row = { .kind = KIND_NAMESPACE,
+		.ns = "",
+		.name = name,
+		.uid = "",
+		.object = "{}" };
+
+	row.rv = store_next_rv(f.store);
+	ck_assert_int_eq(store_begin(f.store, NULL), 0);
+	ck_assert_int_eq(store_remove(f.store, &row, NULL), 0);
+	ck_assert_int_eq(store_commit(f.store, NULL), 0);
+}
+
+static int count_row(void *ctx, const struct object_row *row)
+{
+	(void)row;
+	++*(unsigned *)ctx;
+	return 0;
+}
+
+/* In a database of before there were namespaces nobody wrote down the one that a machine lies in. */
+START_TEST(test_namespaces_of_an_older_database)
+{
+	struct object_query lab = { .kind = KIND_NAMESPACE, .ns = "", .name = "lab" };
+	struct now now = { .boot = 1, .wall = WALL };
+	struct agent *again;
+	unsigned n = 0;
+	struct err err;
+
+	api_expect(&f, "POST " LAB_VMS, api_vm("web", "Halted"), 201, NULL);
+	drop_row("lab");
+	ck_assert_int_eq(store_each(f.store, &lab, count_row, &n, &err), 0);
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(agent_new(&f.options, now, &again, &err), 0);
+	agent_turn(again, now);
+	ck_assert_int_eq(store_each(f.store, &lab, count_row, &n, &err), 0);
+	ck_assert_uint_eq(n, 1);
+	agent_free(again);
+}
+END_TEST
+
 Suite *test_api_records_suite(void)
 {
 	Suite *suite = suite_create("api_records");
@@ -220,6 +263,7 @@ Suite *test_api_records_suite(void)
 	tcase_add_test(tcase, test_again_within_a_turn);
 	tcase_add_test(tcase, test_a_namespace_exists_by_use);
 	tcase_add_test(tcase, test_the_end_of_a_namespace);
+	tcase_add_test(tcase, test_namespaces_of_an_older_database);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
