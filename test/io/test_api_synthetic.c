@@ -118,7 +118,10 @@ START_TEST(test_the_host_is_a_node)
 {
 	struct input down = { .kind = INPUT_CONNECTION,
 		.connection = { false, "no \"libvirtd\"" } };
+	autofree char *node = NULL;
 
+	ck_assert_int_eq(api_ask(&f, "GET /api/v1/nodes/node", NULL, &node), 200);
+	ck_assert(strstr(node, "\"osImage\":\"") && !strstr(node, "\"osImage\":\"\""));
 	api_expect(&f, "GET /api/v1/nodes", NULL, 200, "\"kind\":\"NodeList\"");
 	api_expect(&f, "GET /api/v1/nodes/node", NULL, 200,
 		"\"type\":\"Ready\",\"status\":\"True\"");

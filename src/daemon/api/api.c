@@ -5,6 +5,7 @@
 #include "daemon/api/gate.h"
 #include "daemon/api/refusal.h"
 #include "daemon/api/reply.h"
+#include "daemon/api/synthetic.h"
 
 #define SOCKET_GROUP "vmagent" /* its members may do everything */
 
@@ -200,6 +201,7 @@ int api_new(const struct api_options *options, struct api **ret_api, struct err 
 
 	api->options = *options;
 	api->started = options->clock().wall;
+	synthetic_read_os(api->os, sizeof(api->os));
 	if (!api->options.bookmark_ms)
 		api->options.bookmark_ms = API_BOOKMARK_MS;
 	rc = http_new(options->loop, &options->limits, &handler, &api->http, err);

@@ -16,6 +16,7 @@ struct api {
 	struct watch *watches;   /* owned by their requests */
 	int64_t watched;         /* those that sleep have been told up to this resourceVersion */
 	struct bridge *bridges;  /* the same */
+	char os[128];            /* the host's system, by name */
 	msec started;            /* wall time */
 	uv_timer_t timer;        /* watches' bookmarks and ends */
 	unsigned open_handles;

@@ -213,7 +213,7 @@ char *synthetic_object(enum object_kind kind, const char *source)
 #define OS_RELEASE "/etc/os-release"
 
 /* PRETTY_NAME of os-release(5), which is a word of ours to print once it is free of quotes. */
-static void os_name(char *ret, size_t size)
+void synthetic_read_os(char *ret, size_t size)
 {
 	static const char key[] = "PRETTY_NAME=\"";
 	FILE *file = fopen(OS_RELEASE, "re");
@@ -252,17 +252,15 @@ static void add_node_conditions(struct buf *out, const struct api *api)
 		well ? "True" : "False", well ? "KubeletReady" : "KubeletNotReady", message);
 }
 
-static void add_node_info(struct buf *out)
+static void add_node_info(struct buf *out, const struct api *api)
 {
 	struct utsname host;
-	char os[128];
 
 	uname(&host);
-	os_name(os, sizeof(os));
 	buf_printf(out,
 		"\"nodeInfo\":{\"architecture\":\"%s\",\"operatingSystem\":\"linux\","
 		"\"kernelVersion\":\"%s\",\"osImage\":\"%s\",",
-		streq(host.machine, "x86_64") ? "amd64" : host.machine, host.release, os);
+		streq(host.machine, "x86_64") ? "amd64" : host.machine, host.release, api->os);
 	buf_printf(out,
 		"\"kubeletVersion\":\"vmagent-%s\",\"kubeProxyVersion\":\"\","
 		"\"containerRuntimeVersion\":\"libvirt://qemu\"}",
@@ -295,7 +293,7 @@ static char *node_of(const struct api *api)
 	add_capacity(&out, "allocatable");
 	add_node_conditions(&out, api);
 	buf_printf(&out, "\"addresses\":[{\"type\":\"Hostname\",\"address\":\"%s\"}],", name);
-	add_node_info(&out);
+	add_node_info(&out, api);
 	buf_puts(&out, "}}");
 	return out.data;
 }

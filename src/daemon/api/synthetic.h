@@ -15,6 +15,9 @@ enum object_kind synthetic_source(enum object_kind kind);
 /* An object of kind made of a stored one of its source, owned by the caller; NULL when kind is stored. */
 char *synthetic_object(enum object_kind kind, const char *source);
 
+/* The name of the host's system (PRETTY_NAME of os-release(5)). Reads a file: for the start. */
+void synthetic_read_os(char *ret, size_t size);
+
 /* The one object of its kind there is, owned by the caller; NULL for the other kinds. */
 char *synthetic_only(const struct api *api, enum object_kind kind);
 
