@@ -39,7 +39,6 @@ void schema_prune(struct node *map, enum schema_scope scope, const char *path);
 void spec_rules(struct check *c, const struct node *spec);
 void feature_rules(struct check *c, const struct node *spec);
 void device_rules(struct check *c, const struct node *spec);
-void disk_option_rules(struct check *c, const struct node *disk);
 void image_rules(struct check *c, const struct node *image, const char *field);
 
 #endif

@@ -56,3 +56,37 @@ void xml_empty(xmlTextWriterPtr w, const char *element, ...)
 	va_end(ap);
 	xml_close(w);
 }
+
+void xml_boot_order(xmlTextWriterPtr w, unsigned order)
+{
+	if (!order)
+		return;
+	xml_open(w, "boot");
+	xml_attr_int(w, "order", order);
+	xml_close(w);
+}
+
+/* libvirt keeps an alias of ours through the domain's life, and events about the device name it. */
+void xml_alias(xmlTextWriterPtr w, const char *name)
+{
+	autofree char *text = xasprintf(ALIAS_PREFIX "%s", name);
+
+	xml_empty(w, "alias", "name", text, NULL);
+}
+
+/* dddd:bb:ss.f, as the manifest's grammar has it */
+void xml_pci_address(xmlTextWriterPtr w, const char *text)
+{
+	unsigned domain, bus, slot, function;
+	autofree char *domain_text = NULL, *bus_text = NULL, *slot_text = NULL;
+	char function_text[4];
+
+	if (!text || sscanf(text, "%4x:%2x:%2x.%1u", &domain, &bus, &slot, &function) != 4)
+		return;
+	domain_text = xasprintf("0x%04x", domain);
+	bus_text = xasprintf("0x%02x", bus);
+	slot_text = xasprintf("0x%02x", slot);
+	snprintf(function_text, sizeof(function_text), "0x%u", function & 7);
+	xml_empty(w, "address", "type", "pci", "domain", domain_text, "bus", bus_text, "slot",
+		slot_text, "function", function_text, NULL);
+}

@@ -19,6 +19,19 @@ void xml_leaf(xmlTextWriterPtr w, const char *element, const char *text); /* no 
 /* An element that is nothing but attributes: name, value, …, NULL. */
 void xml_empty(xmlTextWriterPtr w, const char *element, ...) __attribute__((sentinel));
 
+/* Parts of many devices: each writes nothing for 0 or NULL. */
+void xml_boot_order(xmlTextWriterPtr w, unsigned order);
+void xml_pci_address(xmlTextWriterPtr w, const char *text); /* dddd:bb:ss.f */
+void xml_alias(xmlTextWriterPtr w, const char *name);       /* never NULL */
+
+/* domxml_disks.c */
+bool domain_has_bus(const struct vmi_spec *spec, enum disk_bus bus);
+void domain_disks(xmlTextWriterPtr w, const struct vmi_spec *spec, const char *directory);
+
+/* domxml_interfaces.c */
+void domain_interfaces(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context);
+
 /* domxml_devices.c: the whole <devices> element. */
 void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	const struct domain_context *context);

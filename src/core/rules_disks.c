@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules of semantics §9.3 about how one disk is served: what goes with its bus, its cache and its blocks.
+ * Rules of semantics §9.3 about disks: each has a volume, one way to the guest, and what goes with its bus,
+ * its cache and its blocks.
  *
  * Owns nothing; single values were judged by schema_check.c, so what is of a wrong kind is passed over.
  */
-#include "core/check.h"
 #include "core/defaults.h"
+#include "core/rules_private.h"
 
 static const char *bus_of(const struct node *disk)
 {
@@ -58,9 +59,44 @@ static void block_rules(struct check *c, const struct node *disk)
 			"a disk on sata has blocks of 512 bytes; use another bus");
 }
 
-void disk_option_rules(struct check *c, const struct node *disk)
+static void option_rules(struct check *c, const struct node *disk)
 {
 	virtio_rules(c, disk);
 	io_rules(c, disk);
 	block_rules(c, disk);
+}
+
+static void bus_rules(struct check *c, const struct node *disk)
+{
+	const struct node *target = node_get(disk, "disk");
+	const struct node *readonly = node_get(target, "readonly");
+	const struct node *cdrom_bus = node_at(disk, "cdrom.bus");
+	const char *bus = node_text(target, "bus");
+
+	if (cdrom_bus && streq(cdrom_bus->text, "virtio"))
+		check_add(c, cdrom_bus, "cdrom.bus",
+			"a cdrom cannot be on virtio, use sata or scsi");
+	if (readonly && streq(readonly->text, "true") && (!bus || streq(bus, DEFAULT_DISK_BUS)))
+		check_add(c, readonly, "disk.readonly",
+			"a disk on sata, which is the default, cannot be read-only; use another bus");
+}
+
+void disk_rules(struct check *c, const struct node *spec)
+{
+	static const char *const targets[] = { "disk", "cdrom", "lun", NULL };
+	const struct node *disks = node_at(spec, DISKS);
+	const struct node *last;
+
+	for (size_t i = 0; i < list_count(disks); i++) {
+		size_t mark = check_enter_item(c, DISKS, i);
+		const struct node *name = element_name(c, disks, i);
+
+		if (name && !list_has(node_get(spec, "volumes"), name->text))
+			check_add(c, name, "name", "no volume is named '%s'", name->text);
+		if (element_count_keys(disks->children[i], targets, &last) > 1)
+			check_add_key(c, last, last->key, "give disk or cdrom, not both");
+		bus_rules(c, disks->children[i]);
+		option_rules(c, disks->children[i]);
+		check_leave(c, mark);
+	}
 }

@@ -3,7 +3,7 @@
  * Everything that a manifest may say, in the order of its tables. A field that is in none of them is
  * refused by its name; every property that KubeVirt has is in one of them.
  *
- * Owns constants only. Rules that concern more than one field lie in rules.c and rules_devices.c.
+ * Owns constants only. Rules that concern more than one field lie in rules*.c.
  */
 #include "core/schema_rows.h"
 
@@ -14,6 +14,9 @@ static const struct schema_table *const tables[] = {
 	&schema_spec,
 	&schema_domain,
 	&schema_devices,
+	&schema_disks,
+	&schema_volumes,
+	&schema_networks,
 };
 
 #define NO_TYPES     "write cpu and memory in the VirtualMachine's template"

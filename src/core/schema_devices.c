@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A domain's devices.
+ * A domain's devices but disks and interfaces.
  */
 #include "core/schema_rows.h"
-
-#define ACPI_INDEX_MAX 16383 /* of systemd's names */
-#define NIC_MODELS     "virtio|e1000|e1000e|igb|ne2k_pci|pcnet|rtl8139"
-#define OTHER_BINDING  "use masquerade"
-#define NOT_REACHED    "a user-mode network lets nobody in"
 
 /* clang-format off */
 static const struct schema_field rows[] = {
@@ -63,70 +58,6 @@ static const struct schema_field rows[] = {
 		DEFAULT("reset")),
 	F(SPEC, "domain.devices.watchdog.diag288",           MAP,
 		REFUSED("it is of another architecture; use i6300esb")),
-
-	F(SPEC, "domain.devices.disks",                         LIST, RANGE(0, SPEC_LIST_MAX)),
-	F(SPEC, "domain.devices.disks[]",                       MAP),
-	F(SPEC, "domain.devices.disks[].name",                  STRING, REQUIRED, RULE(LABEL)),
-	F(SPEC, "domain.devices.disks[].bootOrder",             INTEGER, RANGE(1, BOOT_ORDER_MAX)),
-	F(SPEC, "domain.devices.disks[].serial",                STRING, RULE(DISK_SERIAL)),
-	F(SPEC, "domain.devices.disks[].cache",                 ENUM, ONE(DISK_CACHES(ONE_OF))),
-	F(SPEC, "domain.devices.disks[].io",                    ENUM, ONE("native|threads")),
-	F(SPEC, "domain.devices.disks[].errorPolicy",           ENUM,
-		ONE("stop|ignore|report|enospace"), DEFAULT("stop")),
-	F(SPEC, "domain.devices.disks[].shareable",             BOOL,
-		REFUSED("no two guests write to one file")),
-	F(SPEC, "domain.devices.disks[].blockSize",             MAP),
-	F(SPEC, "domain.devices.disks[].blockSize.custom",      MAP),
-	F(SPEC, "domain.devices.disks[].blockSize.custom.logical", INTEGER, REQUIRED,
-		RANGE(512, BLOCK_SIZE_MAX)),
-	F(SPEC, "domain.devices.disks[].blockSize.custom.physical", INTEGER, REQUIRED,
-		RANGE(512, BLOCK_SIZE_MAX)),
-	F(SPEC, "domain.devices.disks[].blockSize.custom.discardGranularity", INTEGER,
-		REFUSED("it is the block's size")),
-	F(SPEC, "domain.devices.disks[].blockSize.matchVolume", MAP,
-		REFUSED("give the sizes: custom")),
-	F(SPEC, "domain.devices.disks[].dedicatedIOThread",     BOOL, DEFAULT("false")),
-	F(SPEC, "domain.devices.disks[].tag",                   STRING,
-		REFUSED("a serial tells the guest which disk it is")),
-	F(SPEC, "domain.devices.disks[].changedBlockTracking",  BOOL,
-		IGNORED("there are no backups in this version")),
-	F(SPEC, "domain.devices.disks[].disk",                  MAP),
-	F(SPEC, "domain.devices.disks[].disk.bus",              ENUM, ONE(DISK_BUSES(ONE_OF)),
-		DEFAULT(DEFAULT_DISK_BUS)),
-	F(SPEC, "domain.devices.disks[].disk.readonly",         BOOL, DEFAULT("false")),
-	F(SPEC, "domain.devices.disks[].disk.pciAddress",       STRING, RULE(PCI_ADDRESS)),
-	F(SPEC, "domain.devices.disks[].cdrom",                 MAP),
-	F(SPEC, "domain.devices.disks[].cdrom.bus",             ENUM, ONE(DISK_BUSES(ONE_OF)),
-		DEFAULT(DEFAULT_DISK_BUS)),
-	F(SPEC, "domain.devices.disks[].cdrom.readonly",        BOOL, DEFAULT("true")),
-	F(SPEC, "domain.devices.disks[].cdrom.tray",            ENUM, ONE("closed"),
-		DEFAULT("closed")),
-	F(SPEC, "domain.devices.disks[].lun",                   MAP, REFUSED("use disk or cdrom")),
-
-	F(SPEC, "domain.devices.interfaces",                LIST, RANGE(0, SPEC_LIST_MAX)),
-	F(SPEC, "domain.devices.interfaces[]",              MAP),
-	F(SPEC, "domain.devices.interfaces[].name",         STRING, REQUIRED, RULE(INTERFACE)),
-	F(SPEC, "domain.devices.interfaces[].model",        ENUM, ONE(NIC_MODELS),
-		DEFAULT(DEFAULT_NIC_MODEL)),
-	F(SPEC, "domain.devices.interfaces[].macAddress",   STRING, RULE(MAC)),
-	F(SPEC, "domain.devices.interfaces[].bootOrder",    INTEGER, RANGE(1, BOOT_ORDER_MAX)),
-	F(SPEC, "domain.devices.interfaces[].pciAddress",   STRING, RULE(PCI_ADDRESS)),
-	F(SPEC, "domain.devices.interfaces[].acpiIndex",    INTEGER, RANGE(1, ACPI_INDEX_MAX)),
-	F(SPEC, "domain.devices.interfaces[].state",        ENUM, ONE("up|down"), DEFAULT("up")),
-	F(SPEC, "domain.devices.interfaces[].tag",          STRING,
-		REFUSED("a macAddress tells the guest which interface it is")),
-	F(SPEC, "domain.devices.interfaces[].masquerade",   MAP),
-	F(SPEC, "domain.devices.interfaces[].bridge",       MAP),
-	F(SPEC, "domain.devices.interfaces[].binding",      MAP, REFUSED(OTHER_BINDING)),
-	F(SPEC, "domain.devices.interfaces[].passtBinding", MAP, REFUSED(OTHER_BINDING)),
-	F(SPEC, "domain.devices.interfaces[].sriov",        MAP, REFUSED(OTHER_BINDING)),
-	F(SPEC, "domain.devices.interfaces[].macvtap",      MAP, REFUSED(OTHER_BINDING)),
-	F(SPEC, "domain.devices.interfaces[].passt",        MAP, REFUSED(OTHER_BINDING)),
-	F(SPEC, "domain.devices.interfaces[].slirp",        MAP, REFUSED(OTHER_BINDING)),
-	F(SPEC, "domain.devices.interfaces[].ports",        ANY, IGNORED(NOT_REACHED)),
-	F(SPEC, "domain.devices.interfaces[].portRanges",   ANY, IGNORED(NOT_REACHED)),
-	F(SPEC, "domain.devices.interfaces[].dhcpOptions",  MAP,
-		REFUSED("the guest's DHCP server has no options")),
 };
 /* clang-format on */
 

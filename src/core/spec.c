@@ -5,7 +5,6 @@
  * Owns how texts become values. It must not fill defaults (defaults.c) nor judge (validate.c); what
  * is nevertheless not as expected is an error and never a guess.
  */
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -191,145 +190,6 @@ static int parse_life(const struct node *spec, struct vmi_spec *s, struct err *e
 	return spec_int(spec, "terminationGracePeriodSeconds", GRACE_UNSET, &s->grace, err);
 }
 
-/* ---- devices ------------------------------------------------------------------------------ */
-
-static int parse_disk(const struct node *from, struct disk *disk, struct err *err)
-{
-	bool cdrom = node_get(from, "cdrom");
-	const struct node *target = node_get(from, cdrom ? "cdrom" : "disk");
-	const char *bus = node_text(target, "bus");
-	const char *cache = node_text(from, "cache");
-
-	disk->name = spec_copy(from, "name");
-	if (!disk->name)
-		return err_set(err, ERR_INVALID, "a disk has no name");
-	disk->device = cdrom ? DISK_DEVICE_CDROM : DISK_DEVICE_DISK;
-	if (!disk_bus_parse(bus ? bus : DEFAULT_DISK_BUS, &disk->bus))
-		return err_set(err, ERR_INVALID, "disk '%s': unknown bus '%.64s'", disk->name, bus);
-	if (cache && !disk_cache_parse(cache, &disk->cache))
-		return err_set(err, ERR_INVALID, "disk '%s': unknown cache '%.64s'", disk->name,
-			cache);
-	disk->readonly = spec_bool(target, "readonly", false);
-	disk->serial = spec_copy(from, "serial");
-	if (spec_parse_disk_options(from, disk, err))
-		return -ERR_INVALID;
-	return spec_unsigned(from, "bootOrder", &disk->boot_order, err);
-}
-
-static int parse_disks(const struct node *spec, struct vmi_spec *s, struct err *err)
-{
-	const struct node *list;
-	size_t n;
-	int rc = spec_list(spec, "domain.devices.disks", &list, &n, err);
-
-	s->disks = rc || !n ? NULL : xcalloc(n, sizeof(*s->disks));
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = parse_disk(list->children[i], &s->disks[s->n_disks++], err);
-	return rc;
-}
-
-static int parse_host_disk(const struct node *host, struct volume *volume, struct err *err)
-{
-	volume->kind = VOLUME_HOST_DISK;
-	volume->path = spec_copy(host, "path");
-	volume->shared = spec_bool(host, "shared", false);
-	if (spec_quantity(host, "capacity", &volume->capacity, err))
-		return -ERR_INVALID;
-	/* Without a capacity nothing can be created: the file must be there. */
-	volume->create = streq(node_text(host, "type"), "DiskOrCreate") && volume->capacity;
-	return volume->path ? 0 : err_set(err, ERR_INVALID, "hostDisk has no path");
-}
-
-static int parse_volume(const struct node *from, struct volume *volume, struct err *err)
-{
-	const char *image = node_text(from, "containerDisk.image");
-
-	volume->name = spec_copy(from, "name");
-	if (!volume->name)
-		return err_set(err, ERR_INVALID, "a volume has no name");
-	if (node_get(from, "hostDisk"))
-		return parse_host_disk(node_get(from, "hostDisk"), volume, err);
-	if (image) {
-		volume->kind = VOLUME_CONTAINER_DISK;
-		volume->path = xstrdup(image_path(image));
-		return 0;
-	}
-	if (!node_get(from, "emptyDisk"))
-		return err_set(err, ERR_INVALID, "volume '%s' has no source", volume->name);
-	volume->kind = VOLUME_EMPTY_DISK;
-	return spec_quantity(from, "emptyDisk.capacity", &volume->capacity, err);
-}
-
-static int parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *err)
-{
-	const struct node *list;
-	size_t n;
-	int rc = spec_list(spec, "volumes", &list, &n, err);
-
-	s->volumes = rc || !n ? NULL : xcalloc(n, sizeof(*s->volumes));
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = parse_volume(list->children[i], &s->volumes[s->n_volumes++], err);
-	return rc;
-}
-
-/* As libvirt writes it: lower case, colons. */
-static char *mac_of(const char *text)
-{
-	char *mac = xstrdup(text);
-
-	for (char *c = mac; c && *c; c++)
-		*c = *c == '-' ? ':' : (char)tolower((unsigned char)*c);
-	return mac;
-}
-
-static int parse_interface(const struct node *from, struct interface *interface, struct err *err)
-{
-	interface->name = spec_copy(from, "name");
-	interface->model = spec_copy(from, "model");
-	interface->bridge = node_get(from, "bridge");
-	interface->pci_address = spec_copy(from, "pciAddress");
-	interface->down = streq(node_text(from, "state"), "down");
-	interface->mac = mac_of(node_text(from, "macAddress"));
-	if (!interface->name)
-		return err_set(err, ERR_INVALID, "an interface has no name");
-	if (!interface->model)
-		interface->model = xstrdup(DEFAULT_NIC_MODEL);
-	if (spec_unsigned(from, "acpiIndex", &interface->acpi_index, err))
-		return -ERR_INVALID;
-	return spec_unsigned(from, "bootOrder", &interface->boot_order, err);
-}
-
-static int parse_interfaces(const struct node *spec, struct vmi_spec *s, struct err *err)
-{
-	const struct node *list;
-	size_t n;
-	int rc = spec_list(spec, "domain.devices.interfaces", &list, &n, err);
-
-	s->interfaces = rc || !n ? NULL : xcalloc(n, sizeof(*s->interfaces));
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = parse_interface(list->children[i], &s->interfaces[s->n_interfaces++], err);
-	return rc;
-}
-
-static int parse_panic_devices(const struct node *spec, struct vmi_spec *s, struct err *err)
-{
-	const struct node *list;
-	size_t n;
-
-	if (spec_list(spec, "domain.devices.panicDevices", &list, &n, err))
-		return -ERR_INVALID;
-	if (n > PANIC_DEVICES_MAX)
-		return err_set(err, ERR_INVALID, "over %d panicDevices", PANIC_DEVICES_MAX);
-	for (size_t i = 0; i < n; i++) {
-		const char *model = node_text(list->children[i], "model");
-
-		if (model && !panic_model_parse(model, &s->panic_devices[i]))
-			return err_set(err, ERR_INVALID, "unknown panic device '%.64s'", model);
-	}
-	s->n_panic_devices = n;
-	return 0;
-}
-
 int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct err *err)
 {
 	static int (*const parts[])(const struct node *, struct vmi_spec *, struct err *) = {
@@ -339,10 +199,9 @@ int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct er
 		spec_parse_features,
 		spec_parse_clock,
 		parse_life,
-		parse_disks,
-		parse_volumes,
-		parse_interfaces,
-		parse_panic_devices,
+		spec_parse_disks,
+		spec_parse_volumes,
+		spec_parse_interfaces,
 		spec_parse_peripherals,
 	};
 	struct vmi_spec s = { 0 };

@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of spec_parse() that is about how a disk is served, and about devices beside disks and
- * interfaces.
+ * The part of spec_parse() that is about devices beside disks and interfaces.
  *
  * Owns what an absent part of them comes to. It must not judge: which values are possible has been checked.
  */
 #include "core/spec_private.h"
 
 #define DEVICES "domain.devices."
-
-int spec_parse_disk_options(const struct node *from, struct disk *disk, struct err *err)
-{
-	const struct node *size = node_at(from, "blockSize.custom");
-
-	disk->io = spec_copy(from, "io");
-	disk->error_policy = spec_copy(from, "errorPolicy");
-	disk->pci_address = spec_copy(from, "disk.pciAddress");
-	disk->dedicated_io_thread = spec_bool(from, "dedicatedIOThread", false);
-	if (spec_unsigned(size, "logical", &disk->logical_block, err))
-		return -ERR_INVALID;
-	return spec_unsigned(size, "physical", &disk->physical_block, err);
-}
 
 static int parse_inputs(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
@@ -36,6 +22,25 @@ static int parse_inputs(const struct node *spec, struct vmi_spec *s, struct err 
 	return 0;
 }
 
+static int parse_panic_devices(const struct node *spec, struct vmi_spec *s, struct err *err)
+{
+	const struct node *list;
+	size_t n;
+
+	if (spec_list(spec, "domain.devices.panicDevices", &list, &n, err))
+		return -ERR_INVALID;
+	if (n > PANIC_DEVICES_MAX)
+		return err_set(err, ERR_INVALID, "over %d panicDevices", PANIC_DEVICES_MAX);
+	for (size_t i = 0; i < n; i++) {
+		const char *model = node_text(list->children[i], "model");
+
+		if (model && !panic_model_parse(model, &s->panic_devices[i]))
+			return err_set(err, ERR_INVALID, "unknown panic device '%.64s'", model);
+	}
+	s->n_panic_devices = n;
+	return 0;
+}
+
 int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
 	const struct node *sound = node_at(spec, DEVICES "sound");
@@ -48,5 +53,7 @@ int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct e
 	s->watchdog = spec_copy(spec, DEVICES "watchdog.i6300esb.action");
 	if (policy && !io_threads_policy_parse(policy, &s->io_threads))
 		return err_set(err, ERR_INVALID, "unknown ioThreadsPolicy '%.64s'", policy);
+	if (parse_panic_devices(spec, s, err))
+		return -ERR_INVALID;
 	return parse_inputs(spec, s, err);
 }

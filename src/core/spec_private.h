@@ -27,8 +27,12 @@ enum toggle spec_toggle(const struct node *map, const char *path);
 int spec_parse_features(const struct node *spec, struct vmi_spec *s, struct err *err);
 int spec_parse_clock(const struct node *spec, struct vmi_spec *s, struct err *err);
 
+/* spec_disks.c, spec_volumes.c, spec_interfaces.c */
+int spec_parse_disks(const struct node *spec, struct vmi_spec *s, struct err *err);
+int spec_parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *err);
+int spec_parse_interfaces(const struct node *spec, struct vmi_spec *s, struct err *err);
+
 /* spec_devices.c */
-int spec_parse_disk_options(const struct node *from, struct disk *disk, struct err *err);
 int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct err *err);
 
 #endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The part of spec_parse() that is about volumes: where a disk's content comes from.
+ *
+ * Owns how texts become values. It must not judge: which values are possible has been checked.
+ */
+#include "core/names.h"
+#include "core/spec_private.h"
+
+static int parse_host_disk(const struct node *host, struct volume *volume, struct err *err)
+{
+	volume->kind = VOLUME_HOST_DISK;
+	volume->path = spec_copy(host, "path");
+	volume->shared = spec_bool(host, "shared", false);
+	if (spec_quantity(host, "capacity", &volume->capacity, err))
+		return -ERR_INVALID;
+	/* Without a capacity nothing can be created: the file must be there. */
+	volume->create = streq(node_text(host, "type"), "DiskOrCreate") && volume->capacity;
+	return volume->path ? 0 : err_set(err, ERR_INVALID, "hostDisk has no path");
+}
+
+static int parse_volume(const struct node *from, struct volume *volume, struct err *err)
+{
+	const char *image = node_text(from, "containerDisk.image");
+
+	volume->name = spec_copy(from, "name");
+	if (!volume->name)
+		return err_set(err, ERR_INVALID, "a volume has no name");
+	if (node_get(from, "hostDisk"))
+		return parse_host_disk(node_get(from, "hostDisk"), volume, err);
+	if (image) {
+		volume->kind = VOLUME_CONTAINER_DISK;
+		volume->path = xstrdup(image_path(image));
+		return 0;
+	}
+	if (!node_get(from, "emptyDisk"))
+		return err_set(err, ERR_INVALID, "volume '%s' has no source", volume->name);
+	volume->kind = VOLUME_EMPTY_DISK;
+	return spec_quantity(from, "emptyDisk.capacity", &volume->capacity, err);
+}
+
+int spec_parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *err)
+{
+	const struct node *list;
+	size_t n;
+	int rc = spec_list(spec, "volumes", &list, &n, err);
+
+	s->volumes = rc || !n ? NULL : xcalloc(n, sizeof(*s->volumes));
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = parse_volume(list->children[i], &s->volumes[s->n_volumes++], err);
+	return rc;
+}
