@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base64.h"
+#include "core/utf8.h"
 
 #define ENTRIES_MAX 4096 /* of one map or list */
 
@@ -80,34 +81,12 @@ struct field {
 	const struct field *message;
 };
 
-/* How many bytes the character at s has, as UTF-8; 0: none that may stand in an object's text. */
-static size_t character(struct span s)
-{
-	size_t n = *s.at < 0x80 ? 1 : *s.at < 0xe0 ? 2 : *s.at < 0xf0 ? 3 : 4;
-
-	if (!*s.at || (*s.at >= 0x80 && *s.at < 0xc2) || *s.at > 0xf4 || n > length(s))
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s.at[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*s.at == 0xe0 && s.at[1] < 0xa0) || (*s.at == 0xed && s.at[1] > 0x9f) ||
-		(*s.at == 0xf0 && s.at[1] < 0x90) || (*s.at == 0xf4 && s.at[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 static struct node *text_of(struct span bytes)
 {
 	autofree char *text = xstrndup((const char *)bytes.at, length(bytes));
 
-	for (struct span rest = bytes; rest.at < rest.end;) {
-		size_t n = character(rest);
-
-		if (!n)
-			return NULL;
-		rest.at += n;
-	}
-	return node_new(NODE_STRING, text);
+	return utf8_is_clean((const char *)bytes.at, length(bytes)) ? node_new(NODE_STRING, text)
+								    : NULL;
 }
 
 static struct node *base64_of(struct span bytes)

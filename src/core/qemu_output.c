@@ -11,6 +11,8 @@
 
 #include <vmagent/hypervisor.h>
 
+#include "core/utf8.h"
+
 #define STARTING "starting up " /* … libvirt version: 9.0.0, … */
 
 struct text { /* a part of the log */
@@ -106,23 +108,12 @@ static void take_line(struct finding *f, struct text line)
 /* ---- cleaning ------------------------------------------------------------------------------ */
 
 /* Length of the UTF-8 character at s, or 0 if there is none, or one that is a control. */
-static size_t character(const unsigned char *s, size_t left)
+static size_t character(const char *s, size_t left)
 {
-	size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-	unsigned code = len == 1 ? s[0] : s[0] & (0x7fu >> len);
+	unsigned code;
+	size_t len = utf8_char(s, left, &code);
 
-	if (len > left || (s[0] >= 0x80 && s[0] < 0xc2) || s[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (s[i] & 0x3f);
-	}
-	if (code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	if ((len == 3 && code < 0x800) || (len == 4 && (code < 0x10000 || code > 0x10ffff)))
-		return 0;
-	return len;
+	return len && !utf8_is_control(code) ? len : 0;
 }
 
 /* To out, which then has at most max bytes more. */
@@ -131,7 +122,7 @@ static void add_clean(struct buf *out, struct text line, size_t max)
 	size_t end = out->len + max;
 
 	for (size_t i = 0, len; i < line.len; i += MAX(len, 1)) {
-		len = character((const unsigned char *)line.at + i, line.len - i);
+		len = character(line.at + i, line.len - i);
 		if (out->len + MAX(len, 1) > end)
 			return;
 		buf_add(out, len ? line.at + i : line.at[i] == '\t' ? " " : "?", MAX(len, 1));

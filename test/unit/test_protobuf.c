@@ -49,6 +49,8 @@ static const struct {
 	{ BYTES(HEAD("\017", "\011Namespace") "\022\005\n\003\n\001\377"), ERR_BAD_REQUEST },  /* no UTF-8 */
 	{ BYTES(HEAD("\017", "\011Namespace") "\022\005\n\003\n\001\0"), ERR_BAD_REQUEST },    /* NUL */
 	{ BYTES(HEAD("\017", "\011Namespace") "\022\007\n\005\n\003\355\240\200"), ERR_BAD_REQUEST }, /* a surrogate */
+	{ BYTES(HEAD("\017", "\011ConfigMap") "\022\055" META("cfg") "\022\006\n\001a\022\001\033\032\016\n\007bin.dat\022\003a\377b" TAIL),
+	  ERR_BAD_REQUEST }, /* a control character, which could not be read again */
 	{ BYTES(HEAD("\017", "\011Namespace") "\022\004\n\002\010\001"), ERR_BAD_REQUEST },     /* a name that is a number */
 	{ BYTES(HEAD("\017", "\011Namespace") "\022\004\n\011\n\001"), ERR_BAD_REQUEST },       /* past the end */
 	{ BYTES(HEAD("\017", "\011Namespace") "\022\005\n\003\015\001\001"), ERR_BAD_REQUEST }, /* a wire type that none has */
