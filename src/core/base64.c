@@ -39,3 +39,35 @@ bool is_base64(const char *text)
 		padding++;
 	return len % 4 == 0 && strspn(text, digits) == len - padding;
 }
+
+/* Four digits become three bytes, or fewer by their padding. */
+static size_t decode_group(const char group[4], char *out)
+{
+	uint32_t bits = 0;
+
+	for (int i = 0; i < 4; i++)
+		bits = bits << 6 |
+			(group[i] == '=' ? 0 : (uint32_t)(strchr(digits, group[i]) - digits));
+	out[0] = (char)(bits >> 16);
+	out[1] = (char)(bits >> 8);
+	out[2] = (char)bits;
+	return group[2] == '=' ? 1 : group[3] == '=' ? 2 : 3;
+}
+
+char *base64_decode(const char *text, size_t *ret_len)
+{
+	autofree char *joined = xcalloc(strlen(text) + 1, 1);
+	size_t n = 0, len = 0;
+	char *out;
+
+	for (; *text; text++)
+		if (*text != '\n' && *text != '\r')
+			joined[n++] = *text;
+	if (!is_base64(joined))
+		return NULL;
+	out = xcalloc(n / 4 * 3 + 1, 1);
+	for (size_t i = 0; i < n; i += 4)
+		len += decode_group(joined + i, out + len);
+	*ret_len = len;
+	return out;
+}

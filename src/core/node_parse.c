@@ -10,9 +10,12 @@
 
 #include <string.h>
 
+#include "core/base64.h"
 #include "core/scalar.h"
+#include "core/utf8.h"
 
-#define YAML_TAG "tag:yaml.org,2002:"
+#define YAML_TAG  "tag:yaml.org,2002:"
+#define SHOWN_MAX 64 /* characters of a wrong value that a message repeats */
 
 struct weight { /* of a subtree */
 	size_t nodes, bytes;
@@ -94,20 +97,6 @@ static void drop_fillers(char *s)
 	}
 }
 
-/* XML and terminals cannot take them: control characters but tab and line ends, U+FFFE, U+FFFF. */
-static bool is_clean(const char *s)
-{
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == 0x7F || (c < 0x20 && c != '\t' && c != '\n' && c != '\r'))
-			return false;
-		if (c == 0xEF && (unsigned char)s[1] == 0xBF && (unsigned char)s[2] >= 0xBE)
-			return false;
-	}
-	return true;
-}
-
 /* clang-format off */
 static const struct { const char *tag; enum node_kind kind; } tags[] = {
 	{ YAML_TAG "str", NODE_STRING }, { YAML_TAG "int", NODE_NUMBER },
@@ -128,18 +117,49 @@ static int tag_kind(struct parse *p, const char *tag, enum node_kind *ret_kind)
 	return fail(p, "tag '%s' is not known here", tag);
 }
 
+/* Takes text as the string that it is. */
+static int be_string(struct node *node, char *text)
+{
+	node->kind = NODE_STRING;
+	node->text = text;
+	return 0;
+}
+
+static int resolve_binary(struct parse *p, struct node *node, const char *text)
+{
+	size_t len;
+	autofree char *bytes = base64_decode(text, &len);
+
+	if (!bytes)
+		return fail(p, "this is not the base64 that its tag says");
+	if (!utf8_is_clean(bytes, len))
+		return fail(p, "bytes that are no text cannot be kept here");
+	return be_string(node, take(&bytes));
+}
+
+/* As Kubernetes' library does it, a time is the text that it was written as. */
+static int resolve_timestamp(struct parse *p, struct node *node, const char *text)
+{
+	if (strspn(text, "0123456789") != 4 || text[strspn(text, "0123456789-:.+TtZz ")])
+		return fail(p, "'%.*s' is not the time that its tag says", SHOWN_MAX, text);
+	return be_string(node, xstrdup(text));
+}
+
 static int resolve_tagged(struct parse *p, struct node *node, const char *text)
 {
 	const char *tag = (const char *)p->event.data.scalar.tag;
 	enum node_kind wanted;
 
+	if (streq(tag, YAML_TAG "binary"))
+		return resolve_binary(p, node, text);
+	if (streq(tag, YAML_TAG "timestamp"))
+		return resolve_timestamp(p, node, text);
+	if (streq(tag, "!")) /* YAML's way to say: not resolved */
+		return be_string(node, xstrdup(text));
 	if (tag_kind(p, tag, &wanted))
 		return -ERR_BAD_REQUEST;
-	if (wanted == NODE_STRING) {
-		node->kind = NODE_STRING;
-		node->text = xstrdup(text);
-		return 0;
-	}
+	if (wanted == NODE_STRING)
+		return be_string(node, xstrdup(text));
 	if (scalar_resolve(text, &node->kind, &node->text, p->err))
 		return fail(p, "'%s' is not a number that can be kept", text);
 	if (node->kind != wanted)
@@ -153,11 +173,8 @@ static int resolve(struct parse *p, struct node *node, const char *text)
 
 	if (p->event.data.scalar.tag)
 		return resolve_tagged(p, node, text);
-	if (!p->event.data.scalar.plain_implicit) {
-		node->kind = NODE_STRING;
-		node->text = xstrdup(text);
-		return 0;
-	}
+	if (!p->event.data.scalar.plain_implicit)
+		return be_string(node, xstrdup(text));
 	if (!scalar_resolve(text, &node->kind, &node->text, &err))
 		return 0;
 	return fail(p, "%s", err.msg);
@@ -168,7 +185,7 @@ static int parse_scalar(struct parse *p, struct node *node)
 	char *text = (char *)p->event.data.scalar.value;
 	size_t len = p->event.data.scalar.length;
 
-	if (strlen(text) != len || !is_clean(text))
+	if (!utf8_is_clean(text, len))
 		return fail(p, "a control character in text");
 	if (p->filled)
 		drop_fillers(text);
@@ -196,7 +213,9 @@ static int parse_list(struct parse *p, int depth, struct node *list)
 
 static bool is_merge_key(const yaml_event_t *event)
 {
-	return event->type == YAML_SCALAR_EVENT && event->data.scalar.plain_implicit &&
+	return event->type == YAML_SCALAR_EVENT &&
+		(event->data.scalar.plain_implicit ||
+			streq((const char *)event->data.scalar.tag, YAML_TAG "merge")) &&
 		strcmp((const char *)event->data.scalar.value, "<<") == 0;
 }
 

@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define NUMBER_LEN_MAX 64 /* characters of a number that is not JSON as it stands */
@@ -185,23 +186,41 @@ static void drop_underscores(const char *s, char *ret_plain)
 	*ret_plain = '\0';
 }
 
-/* The JSON text of a number, owned; NULL if it is none. */
-static char *number_text(const char *text)
+/* As Go's ParseFloat: what is beyond a double is no number. Never in a locale of another point: nothing sets one. */
+static bool is_finite(const char *json)
+{
+	return isfinite(strtod(json, NULL));
+}
+
+/* The JSON text of a number that needs rewriting, owned; NULL if it is none. */
+static char *odd_number(const char *text)
 {
 	char plain[NUMBER_LEN_MAX + 1];
 	char *integer;
 
-	if (!isdigit((unsigned char)*text) && !strchr("+-.", *text))
-		return NULL;
-	if (is_json_number(text))
-		return xstrdup(text);
 	if (strlen(text) > NUMBER_LEN_MAX)
 		return NULL;
+	if (*text == '.') /* go-yaml reads these as they are, others without underscores */
+		return is_float(text) ? float_text(text) : NULL;
 	drop_underscores(text, plain);
-	integer = *text == '.' ? NULL : integer_text(plain);
+	integer = integer_text(plain);
 	if (integer)
 		return integer;
 	return is_float(plain) ? float_text(plain) : NULL;
+}
+
+/* The JSON text of a number, owned; NULL if it is none. */
+static char *number_text(const char *text)
+{
+	char *number;
+
+	if (!isdigit((unsigned char)*text) && !strchr("+-.", *text))
+		return NULL;
+	number = is_json_number(text) ? xstrdup(text) : odd_number(text);
+	if (number && is_finite(number))
+		return number;
+	free(number);
+	return NULL;
 }
 
 int scalar_resolve(const char *text, enum node_kind *ret_kind, char **ret_text, struct err *err)
