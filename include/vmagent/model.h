@@ -109,6 +109,29 @@
 /* QEMU's own output. WANTED: something ended for a reason that it may tell. READ: that is done. */
 #define WORDS_STATES(X) X(NONE, "") X(WANTED, "Wanted") X(READ, "Read")
 
+/*
+ * What keeps a run from being started, or its domain from being as its spec says, and how that is shown:
+ * X(constant, condition, its reason, event). Stored by number: append only.
+ */
+/* clang-format off */
+#define OBSTACLES(X) \
+	X(NONE,           NULL,           NULL,                                   NULL) \
+	X(SYNC,           "Synchronized", "Synchronizing with the Domain failed.", "SyncFailed") /* an op failed */ \
+	X(IN_USE,         "Synchronized", "Synchronizing with the Domain failed.", "SyncFailed") /* another run has it */ \
+	X(UNSCHEDULABLE,  "PodScheduled", "Unschedulable",                        "FailedScheduling") \
+	X(NO_CLAIM,       "Synchronized", "FailedPvcNotFound",                    "FailedPvcNotFound") \
+	X(IMAGE,          "Synchronized", "ErrImagePull",                         "Failed") \
+	X(IMAGE_BACK_OFF, "Synchronized", "ImagePullBackOff",                     "BackOff") \
+	X(MISSING,        "Synchronized", "FailedCreate",                         "FailedCreate") /* an object that it names */
+/* clang-format on */
+
+enum obstacle {
+#define X(c, condition, reason, event) OBSTACLE_##c,
+	OBSTACLES(X)
+#undef X
+		OBSTACLE_MAX
+};
+
 enum phase {
 #define X(c, t) PHASE_##c,
 	PHASES(X)
@@ -286,7 +309,7 @@ struct condition_time {
 	msec since;     /* wall */
 };
 
-#define CONDITIONS_MAX 16
+#define CONDITIONS_MAX 24
 
 struct condition_times {
 	struct condition_time list[CONDITIONS_MAX];
@@ -355,7 +378,8 @@ struct vmi {
 	enum phase phase;
 	msec phase_wall[PHASE_MAX]; /* when each phase was entered; 0: never */
 	char *reason;               /* owned or NULL: status.reason, e.g. DomainVanished */
-	char *sync_error;           /* owned or NULL: message of condition Synchronized=False */
+	char *sync_error; /* owned or NULL: the words of what is in its way (vmi_set_error()) */
+	enum obstacle obstacle; /* … and what that is */
 	struct end_evidence end;
 	char *end_why; /* owned or NULL: why it ended, in words */
 	msec scheduled_at; /* boot time at which Scheduled was entered: the start timeout counts from it */

@@ -75,6 +75,7 @@ static const struct field vmi_fields[] = {
 	F(ENUM,     vmi, "phase",         phase),
 	F(TEXT,     vmi, "reason",        reason),
 	F(TEXT,     vmi, "syncError",     sync_error),
+	F(ENUM,     vmi, "obstacle",      obstacle),
 	F(BOOL,     vmi, "killed",        end.killed),
 	F(BOOL,     vmi, "guestShutdown", end.guest_shutdown),
 	F(BOOL,     vmi, "panicked",      end.panicked),

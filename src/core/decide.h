@@ -31,7 +31,7 @@
 	X(CLEAR_ERROR, "clear-error", NONE)                                 \
 	X(IO_FAILED, "io-failed", NONE) /* a resume did not help */         \
 	X(IO_OVER, "io-over", NONE)     /* the guest has run for a while */ \
-	X(DISK_IN_USE, "disk-in-use", NONE)                                 \
+	X(WAIT_FOR, "wait-for", NONE)   /* an obstacle is in its way */     \
 	X(IO_RESUME, "io-resume", RESUME)                                   \
 	X(FORGET_VMI, "forget-vmi", NONE)                                   \
 	X(FORGET_VM, "forget-vm", NONE)                                     \
@@ -65,10 +65,11 @@ enum op_kind step_op(enum step step);
 
 struct plan {
 	enum step step;
-	enum phase phase;                 /* SET_PHASE */
-	enum domain_reason cause;         /* SET_PHASE: why a run ended */
-	const char *reason;               /* SET_PHASE: status.reason, or NULL; a constant */
-	const struct disk_in_use *in_use; /* DISK_IN_USE; borrowed */
+	enum phase phase;           /* SET_PHASE */
+	enum domain_reason cause;   /* SET_PHASE: why a run ended */
+	const char *reason;         /* SET_PHASE: status.reason, or NULL; a constant */
+	enum obstacle obstacle;     /* WAIT_FOR */
+	const char *obstacle_words; /* … borrowed */
 	bool restore; /* SET_PHASE: the run went down with the host and is to be followed by another */
 	msec wake_at;    /* boot time at which to decide again; NEVER: only on news */
 	bool wants_slot; /* it is to start, and neither hangs nor waits for another try */
@@ -76,16 +77,12 @@ struct plan {
 	bool is_coming;  /* it is on its way to a run: higher orders wait for it after a boot */
 };
 
-struct disk_in_use {               /* borrowed */
-	const char *volume, *path; /* of the run that waits */
-	const char *ns, *name;     /* of the machine whose run has it */
-};
-
 struct host_facts {
 	struct now now;
-	const struct tuning *tuning;      /* borrowed */
-	bool connected;                   /* to libvirt */
-	const struct disk_in_use *in_use; /* keeps this run from being prepared; borrowed, or NULL */
+	const struct tuning *tuning; /* borrowed */
+	bool connected;              /* to libvirt */
+	enum obstacle obstacle;      /* keeps this run from being prepared … */
+	const char *obstacle_words;  /* … what it is and what would end it; borrowed */
 	bool hold; /* no run is begun: the host goes down, or which ones run already is not known */
 	bool going_down; /* the host does: what has ended stays as it is until the next boot */
 	bool settled;    /* … long enough that one read of a new run's domain is enough */

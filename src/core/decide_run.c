@@ -144,8 +144,9 @@ bool rule_schedule(const struct view *v, struct plan *plan)
 		return false;
 	if (v->vmi->prepared)
 		return plan_phase(plan, PHASE_SCHEDULED, REASON_UNKNOWN, NULL);
-	plan->in_use = v->host->in_use;
-	return plan_step(plan, plan->in_use ? STEP_DISK_IN_USE : STEP_PREPARE);
+	plan->obstacle = v->host->obstacle;
+	plan->obstacle_words = v->host->obstacle_words;
+	return plan_step(plan, plan->obstacle ? STEP_WAIT_FOR : STEP_PREPARE);
 }
 
 /* Before anything else is done to an adopted domain, its stop included, it becomes ours. */

@@ -167,7 +167,7 @@ static void fold_failure(struct machine *m, const struct op_result *result, stru
 		return; /* said once by the connection itself */
 	if (result->kind == OP_START && vmi->words == WORDS_NONE)
 		vmi->words = WORDS_WANTED;
-	replace_str(&vmi->sync_error, result->err.msg);
+	vmi_set_error(vmi, OBSTACLE_SYNC, result->err.msg);
 	m->vmi_changed = true;
 	m->vm_changed = m->vm != NULL;
 }

@@ -144,6 +144,12 @@ void vmi_set_phase(struct vmi *vmi, enum phase phase, struct now now)
 		vmi->ended_at = now.boot;
 }
 
+void vmi_set_error(struct vmi *vmi, enum obstacle obstacle, const char *words)
+{
+	replace_str(&vmi->sync_error, words);
+	vmi->obstacle = words ? obstacle : OBSTACLE_NONE;
+}
+
 /* What waits under a strategy that tries again was queued by that strategy: whoever starts it by hand ends
  * the wait. */
 static bool forgets_requests(const struct vm *vm, enum run_strategy strategy)

@@ -87,6 +87,9 @@ void vmi_begin(struct machine *m);
 /* The one setter of a phase: asserts the table of allowed transitions, stamps the time. */
 void vmi_set_phase(struct vmi *vmi, enum phase phase, struct now now);
 
+/* The one setter of what is in a run's way. NULL: nothing is any more. */
+void vmi_set_error(struct vmi *vmi, enum obstacle obstacle, const char *words);
+
 /* The one setter of a strategy: also forgets that Once had its run when it is left, what RerunOnFailure
  * queued when the new one starts nothing by itself, and what a boot was to restore when it is Halted. */
 void vm_set_strategy(struct vm *vm, enum run_strategy strategy);

@@ -19,6 +19,11 @@
 
 typedef bool status_predicate(const struct status_facts *f);
 
+static bool is_kept_by(const struct status_facts *f, enum obstacle obstacle)
+{
+	return f->vmi && f->vmi->obstacle == obstacle;
+}
+
 static bool terminating(const struct status_facts *f)
 {
 	return f->vm->meta.deleted;
@@ -47,7 +52,7 @@ static bool paused(const struct status_facts *f)
 
 static bool pvc_missing(const struct status_facts *f)
 {
-	return f->pvc_missing;
+	return is_kept_by(f, OBSTACLE_NO_CLAIM);
 }
 
 static bool data_volume_failed(const struct status_facts *f)
@@ -57,7 +62,7 @@ static bool data_volume_failed(const struct status_facts *f)
 
 static bool unschedulable(const struct status_facts *f)
 {
-	return f->unschedulable;
+	return is_kept_by(f, OBSTACLE_UNSCHEDULABLE);
 }
 
 static bool provisioning(const struct status_facts *f)
@@ -72,12 +77,12 @@ static bool unbound(const struct status_facts *f)
 
 static bool image_pull_error(const struct status_facts *f)
 {
-	return f->image_pull_error;
+	return is_kept_by(f, OBSTACLE_IMAGE);
 }
 
 static bool image_pull_back_off(const struct status_facts *f)
 {
-	return f->image_pull_back_off;
+	return is_kept_by(f, OBSTACLE_IMAGE_BACK_OFF);
 }
 
 static bool starting(const struct status_facts *f)
@@ -256,6 +261,21 @@ static void add_ready(struct conditions *c, const struct vmi *vmi, const struct 
 		add(c, "Ready", true, NULL, NULL);
 }
 
+/* What an older version stored has no kind: then an op had failed. */
+static void add_obstacle(struct conditions *c, const struct vmi *vmi)
+{
+	static const struct {
+		const char *condition, *reason;
+	} shown[] = {
+#define X(c, condition, reason, event) { condition, reason },
+		OBSTACLES(X)
+#undef X
+	};
+	enum obstacle obstacle = vmi->obstacle ? vmi->obstacle : OBSTACLE_SYNC;
+
+	add(c, shown[obstacle].condition, false, shown[obstacle].reason, xstrdup(vmi->sync_error));
+}
+
 static void add_migratable(struct conditions *c, const struct vmi *vmi)
 {
 	struct migratable m;
@@ -272,8 +292,7 @@ void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct cond
 	*ret = (struct conditions){ 0 };
 	add_ready(ret, vmi, dom);
 	if (vmi->sync_error)
-		add(ret, "Synchronized", false, "Synchronizing with the Domain failed.",
-			xstrdup(vmi->sync_error));
+		add_obstacle(ret, vmi);
 	if (vmi->queued && !phase_is_final(vmi->phase))
 		add(ret, "StartQueued", true, "WaitingForStartSlot",
 			xstrdup("it starts when others have: so many at a time as hostBoot.parallelStarts "

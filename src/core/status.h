@@ -18,10 +18,6 @@ struct status_facts {
 	bool data_volume_failed; /* the rest comes with later issues; the table has every row of §6 */
 	bool data_volume_filling;
 	bool unbound_volume;
-	bool pvc_missing;
-	bool unschedulable;
-	bool image_pull_error;
-	bool image_pull_back_off;
 };
 
 enum printable printable_of(const struct status_facts *facts);
@@ -54,7 +50,7 @@ bool vmi_is_paused(const struct vmi *vmi, const struct domain *dom);
 bool vmi_has_agent(const struct vmi *vmi, const struct domain *dom);
 
 /*
- * VMI: Ready (GuestNotRunning …), Synchronized=False with sync_error, Paused with
+ * VMI: Ready (GuestNotRunning …), what is in its way (OBSTACLES), Paused with
  * PausedByUser/PausedIOError/Paused<Reason>, AgentConnected,
  * AgentVersionNotSupported; of one that runs
  * also SoftwareEmulation, LiveMigratable and StorageLiveMigratable.

@@ -34,7 +34,7 @@ void step_clear_error(struct step_call *c);
 void step_io_failed(struct step_call *c);
 void step_io_over(struct step_call *c);
 void step_io_resume(struct step_call *c);
-void step_disk_in_use(struct step_call *c);
+void step_wait_for(struct step_call *c);
 void step_forget_vmi(struct step_call *c);
 
 /* steps_vm.c */

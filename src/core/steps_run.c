@@ -52,7 +52,7 @@ static void enter_phase(struct vmi *vmi, const struct plan *plan, const char *wh
 		replace_str(&vmi->reason, plan->reason);
 	replace_str(&vmi->end_why, why);
 	if (plan->phase == PHASE_RUNNING || plan->phase == PHASE_SCHEDULED)
-		replace_str(&vmi->sync_error, NULL);
+		vmi_set_error(vmi, OBSTACLE_NONE, NULL);
 	vmi->claim = false;
 	vmi->tries = 0; /* what comes next does not wait for what failed before */
 	vmi->retry_at = 0;
@@ -174,23 +174,32 @@ void step_kill(struct step_call *c)
 	vmi->signal_last = c->env->now.boot;
 }
 
-/* Said and stored once; the tries after that are not. */
-void step_disk_in_use(struct step_call *c)
+static const char *obstacle_event(enum obstacle obstacle)
 {
-	const struct disk_in_use *in_use = c->plan->in_use;
+	static const char *const events[] = {
+#define X(c, condition, reason, event) event,
+		OBSTACLES(X)
+#undef X
+	};
+
+	return events[obstacle];
+}
+
+/* Said and stored once; the tries after that are not. */
+void step_wait_for(struct step_call *c)
+{
+	const struct plan *plan = c->plan;
 	struct vmi *vmi = c->m->vmi;
-	autofree char *why =
-		xasprintf("volume '%s' ('%s') is in use by '%s/%s', which must stop first",
-			in_use->volume, in_use->path, in_use->ns, in_use->name);
 
 	vmi->retry_at = c->env->now.boot + retry_delay(++vmi->tries);
-	if (streq(vmi->sync_error, why))
+	if (vmi->obstacle == plan->obstacle && streq(vmi->sync_error, plan->obstacle_words))
 		return;
-	replace_str(&vmi->sync_error, why);
+	vmi_set_error(vmi, plan->obstacle, plan->obstacle_words);
 	c->m->vmi_changed = true;
 	c->m->vm_changed = c->m->vm != NULL;
 	c->ret->warning = true;
-	happen(c->ret, KIND_VMI, "SyncFailed", "cannot be started: %s", why);
+	happen(c->ret, KIND_VMI, obstacle_event(plan->obstacle), "cannot be started: %s",
+		plan->obstacle_words);
 }
 
 void step_op_line(struct step_call *c)
@@ -286,7 +295,7 @@ void step_io_over(struct step_call *c)
 
 void step_clear_error(struct step_call *c)
 {
-	replace_str(&c->m->vmi->sync_error, NULL);
+	vmi_set_error(c->m->vmi, OBSTACLE_NONE, NULL);
 	c->m->vmi_changed = true;
 	c->m->vm_changed = c->m->vm != NULL;
 }

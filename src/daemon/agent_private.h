@@ -125,6 +125,7 @@ struct agent {
 	struct hostdown hostdown;
 	bool round_changed; /* whether there is a boot round is to be saved */
 	struct disks disks;
+	bool freed; /* a run gave back what others may wait for */
 	struct peers peers;
 	void (*commit_hook)(void *ctx, int64_t rv);
 	void *commit_ctx;
@@ -232,10 +233,13 @@ void ops_done(struct agent *agent);
 
 /* disks.c: takes or gives up the files of m's run, as it needs them now; asked whenever m has changed. */
 void disks_update(struct agent *agent, struct machine *m);
-/* What keeps m's run from being prepared: filled and returned, or NULL. */
-const struct disk_in_use *disks_in_use(const struct agent *agent, const struct machine *m,
-	struct disk_in_use *ret);
+enum obstacle disks_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
 void disks_done(struct disks *disks);
+
+/* obstacles.c: what keeps m's run from being prepared now; its words are owned by the caller. */
+enum obstacle obstacles_find(const struct agent *agent, const struct machine *m, char **ret_words);
+/* What runs may wait for has changed: an object, or what another run had. Those that wait look again. */
+void obstacles_turn(struct agent *agent);
 
 /* objects.c: from checked manifests to objects of the model, and back. */
 /* Its object is NULL when there is none. */

@@ -80,6 +80,7 @@ void disks_update(struct agent *agent, struct machine *m)
 	m->holds_disks = holds;
 	if (!holds) {
 		release(&agent->disks, m);
+		agent->freed = true;
 		return;
 	}
 	for (size_t i = 0; i < m->vmi->typed.n_volumes; i++) {
@@ -103,25 +104,22 @@ static const struct machine *holder_of(const struct disks *disks, const struct m
 	return NULL;
 }
 
-const struct disk_in_use *disks_in_use(const struct agent *agent, const struct machine *m,
-	struct disk_in_use *ret)
+enum obstacle disks_obstacle(const struct agent *agent, const struct machine *m, char **ret_words)
 {
-	const struct machine *holder;
-
-	if (!m->vmi || m->holds_disks || m->vmi->phase != PHASE_SCHEDULING)
-		return NULL;
 	for (size_t i = 0; i < m->vmi->typed.n_volumes; i++) {
 		const struct volume *volume = &m->vmi->typed.volumes[i];
+		const struct machine *holder = volume->kind == VOLUME_HOST_DISK
+			? holder_of(&agent->disks, m, volume)
+			: NULL;
 
-		if (volume->kind != VOLUME_HOST_DISK)
-			continue;
-		holder = holder_of(&agent->disks, m, volume);
 		if (!holder)
 			continue;
-		*ret = (struct disk_in_use){ volume->name, volume->path, holder->ns, holder->name };
-		return ret;
+		*ret_words =
+			xasprintf("volume '%s' ('%s') is in use by '%s/%s', which must stop first",
+				volume->name, volume->path, holder->ns, holder->name);
+		return OBSTACLE_IN_USE;
 	}
-	return NULL;
+	return OBSTACLE_NONE;
 }
 
 void disks_done(struct disks *disks)

@@ -83,9 +83,10 @@ static void after_step(struct agent *agent, struct machine *m, enum step step, s
 
 static void decide_machine(struct agent *agent, struct machine *m, struct now now)
 {
-	struct disk_in_use in_use;
+	autofree char *words = NULL;
 	struct host_facts host = { .now = now,
-		.in_use = disks_in_use(agent, m, &in_use),
+		.obstacle = obstacles_find(agent, m, &words),
+		.obstacle_words = words,
 		.tuning = &agent->options->tuning,
 		.connected = agent->connected,
 		.hold = agent->rebuilding || agent->hostdown.active,
@@ -186,6 +187,8 @@ bool agent_turn(struct agent *agent, struct now now)
 		return false;
 	machines_wake_due(&agent->machines, now.boot);
 	report_list(agent, now);
+	if (!agent->uncommitted)
+		obstacles_turn(agent);
 	turn = turn_begin(agent);
 	if (!agent->uncommitted) {
 		decide_list(agent, now);

@@ -345,10 +345,11 @@ void watch_quiet(struct world *w)
 
 	for (size_t i = 0; i < agent->machines.n && !agent->uncommitted; i++) {
 		const struct machine *m = agent->machines.list[i];
-		struct disk_in_use in_use;
+		autofree char *words = NULL;
 		struct plan plan;
 
-		host.in_use = disks_in_use(agent, m, &in_use);
+		host.obstacle = obstacles_find(agent, m, &words);
+		host.obstacle_words = words;
 		plan = machine_decide(m, &host);
 
 		if (plan.step != STEP_NONE)

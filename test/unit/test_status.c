@@ -38,6 +38,13 @@ static void world_init(struct world *w, enum run_strategy strategy, const char *
 	w->vmi.phase = phase_named(phase);
 }
 
+/* There is one at a time: of several letters the first counts. */
+static void obstruct(struct world *w, enum obstacle obstacle)
+{
+	if (!w->vmi.obstacle)
+		w->vmi.obstacle = obstacle;
+}
+
 static void world_set(struct world *w, char letter)
 {
 	switch (letter) {
@@ -74,13 +81,13 @@ static void world_set(struct world *w, char letter)
 		w->vm.n_requests = 1;
 		break;
 	case 'P':
-		w->facts.pvc_missing = true;
+		obstruct(w, OBSTACLE_NO_CLAIM);
 		break;
 	case 'V':
 		w->facts.data_volume_failed = true;
 		break;
 	case 'U':
-		w->facts.unschedulable = true;
+		obstruct(w, OBSTACLE_UNSCHEDULABLE);
 		break;
 	case 'v':
 		w->facts.data_volume_filling = true;
@@ -89,10 +96,10 @@ static void world_set(struct world *w, char letter)
 		w->facts.unbound_volume = true;
 		break;
 	case 'e':
-		w->facts.image_pull_error = true;
+		obstruct(w, OBSTACLE_IMAGE);
 		break;
 	case 'o':
-		w->facts.image_pull_back_off = true;
+		obstruct(w, OBSTACLE_IMAGE_BACK_OFF);
 		break;
 	default:
 		ck_abort_msg("'%c'", letter);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What keeps a run from being prepared, in the order of a table: the first one found is what is told. A run
+ * that waits looks again by itself now and then, and at once when something of what it may wait for changes.
+ */
+#include "daemon/agent_private.h"
+
+/* With an obstacle go words, owned by the caller: what it is, and what would end it. */
+typedef enum obstacle obstacle_fn(const struct agent *agent, const struct machine *m,
+	char **ret_words);
+
+static obstacle_fn *const checks[] = {
+	disks_obstacle,
+};
+
+/* Only what is to be prepared is looked at: what it holds then is its own. */
+static bool is_to_be_prepared(const struct machine *m)
+{
+	return m->vmi && m->vmi->phase == PHASE_SCHEDULING && m->slot == SLOT_HELD &&
+		!m->holds_disks;
+}
+
+enum obstacle obstacles_find(const struct agent *agent, const struct machine *m, char **ret_words)
+{
+	enum obstacle found = OBSTACLE_NONE;
+
+	for (size_t i = 0; is_to_be_prepared(m) && !found && i < ARRAY_SIZE(checks); i++)
+		found = checks[i](agent, m, ret_words);
+	return found;
+}
+
+/* An op that failed waits for its time, whatever else changes. */
+static bool is_waiting(const struct vmi *vmi)
+{
+	return vmi && vmi->obstacle > OBSTACLE_SYNC && vmi->phase == PHASE_SCHEDULING;
+}
+
+void obstacles_turn(struct agent *agent)
+{
+	if (!agent->freed && !agent->records.changed)
+		return;
+	agent->freed = false;
+	for (size_t i = 0; i < agent->machines.n; i++) {
+		struct machine *m = agent->machines.list[i];
+
+		if (!is_waiting(m->vmi))
+			continue;
+		m->vmi->retry_at = 0;
+		agent_mark(agent, m);
+	}
+}
