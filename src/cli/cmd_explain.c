@@ -152,15 +152,16 @@ static int explain_field(const char *word, struct fault *fault)
 {
 	autofree char *type = xstrndup(word, strcspn(word, "."));
 	const struct resource *resource = resource_find(type);
+	const struct schema_kind *known = schema_kind(resource->kind);
 	const char *path = word + strlen(type);
 	struct buf text = { 0 };
 	struct err err = { 0 };
 
-	if (resource != resource_vm && resource != resource_vmi)
+	if (!known || known->scope == SCOPE_MAX)
 		return fault_set(fault, EXIT_USAGE,
-			"the fields of '%s' are not explained here, those of vm and vmi are", type);
-	if (schema_explain(resource == resource_vm ? SCOPE_VM : SCOPE_VMI, path + (*path == '.'),
-		    &text, &err))
+			"the fields of '%s' are not explained here, those of vm, vmi, vmf and vmp are",
+			type);
+	if (schema_explain(known->scope, path + (*path == '.'), &text, &err))
 		return fault_set(fault, EXIT_ERROR, "%s: %s", word, err.msg);
 	printf("%s: %s", word, text.data);
 	buf_done(&text);
@@ -183,7 +184,8 @@ const struct command command_explain = {
 		"What is wanted and what is; what happened, who did it and what libvirt says; QEMU's last words\n"
 		"where it ended without need. A VM that was deleted is explained for as long as its events are kept.\n"
 		"A path of fields, such as vm.spec.template.spec.domain.cpu, is told of without an agent: what may stand\n"
-		"there, its default, and what of it this version does not do. For a VM called vm: explain vm/vm.",
+		"there, its default, and what of it this version does not do. So are those of a vmi, an instancetype (vmf)\n"
+		"and a preference (vmp). For a VM called vm: explain vm/vm.",
 	.options = TAKES(OUTPUT),
 	.run = run,
 };

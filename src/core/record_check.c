@@ -33,10 +33,6 @@ static const struct {
 	{ KIND_PVC,                  "spec",       MEMBER_MAP,     true },
 	{ KIND_DATA_VOLUME,          "spec",       MEMBER_MAP,     true },
 	{ KIND_NETWORK,              "spec",       MEMBER_MAP,     false },
-	{ KIND_INSTANCETYPE,         "spec",       MEMBER_MAP,     true },
-	{ KIND_CLUSTER_INSTANCETYPE, "spec",       MEMBER_MAP,     true },
-	{ KIND_PREFERENCE,           "spec",       MEMBER_MAP,     false },
-	{ KIND_CLUSTER_PREFERENCE,   "spec",       MEMBER_MAP,     false },
 	/* clang-format on */
 };
 
@@ -188,12 +184,11 @@ static void fill(struct node *root, enum object_kind kind)
 	node_remove(root, "status");
 }
 
-void record_check(struct check *c, struct node *root, enum object_kind kind)
+/* Of a kind whose content goes through unread, or has rules of its own here. */
+static void check_plain(struct check *c, struct node *root, enum object_kind kind)
 {
 	struct node *meta = node_get(root, "metadata");
-	size_t before = c->findings->n;
 
-	check_version(c, root, kind);
 	if (!meta || meta->kind != NODE_MAP) {
 		check_add(c, meta ? meta : root, "metadata", "expected a map with a name");
 	} else {
@@ -202,9 +197,24 @@ void record_check(struct check *c, struct node *root, enum object_kind kind)
 		schema_prune(meta, SCOPE_META, "");
 		schema_check(c, meta, SCOPE_META);
 		check_leave(c, mark);
-		check_place(c, meta, kind);
 	}
 	check_members(c, root, kind);
+}
+
+void record_check(struct check *c, struct node *root, enum object_kind kind)
+{
+	enum schema_scope scope = schema_kind(object_kind_name(kind))->scope;
+	size_t before = c->findings->n;
+
+	check_version(c, root, kind);
+	if (scope == SCOPE_MAX) {
+		check_plain(c, root, kind);
+	} else {
+		schema_prune(root, scope, "");
+		schema_check(c, root, scope);
+	}
+	if (node_get(root, "metadata"))
+		check_place(c, node_get(root, "metadata"), kind);
 	if (c->findings->n == before)
 		fill(root, kind);
 }

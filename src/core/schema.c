@@ -17,6 +17,8 @@ static const struct schema_table *const tables[] = {
 	&schema_disks,
 	&schema_volumes,
 	&schema_networks,
+	&schema_instancetype,
+	&schema_preference,
 };
 
 #define NO_TYPES     "write cpu and memory in the VirtualMachine's template"
@@ -31,10 +33,10 @@ const struct schema_kind schema_kinds[] = {
 	{ "VirtualMachine",                    SCOPE_VM,  NULL, NULL },
 	{ "VirtualMachineInstance",            SCOPE_VMI, NULL, NULL },
 	{ "VirtualMachineInstanceMigration",   SCOPE_MAX, "a guest stays on its host", NULL },
-	{ "VirtualMachineInstancetype",        SCOPE_MAX, NULL, NO_TYPES },
-	{ "VirtualMachineClusterInstancetype", SCOPE_MAX, NULL, NO_TYPES },
-	{ "VirtualMachinePreference",          SCOPE_MAX, NULL, NO_CHOICES },
-	{ "VirtualMachineClusterPreference",   SCOPE_MAX, NULL, NO_CHOICES },
+	{ "VirtualMachineInstancetype",        SCOPE_INSTANCETYPE, NULL, NO_TYPES },
+	{ "VirtualMachineClusterInstancetype", SCOPE_INSTANCETYPE, NULL, NO_TYPES },
+	{ "VirtualMachinePreference",          SCOPE_PREFERENCE, NULL, NO_CHOICES },
+	{ "VirtualMachineClusterPreference",   SCOPE_PREFERENCE, NULL, NO_CHOICES },
 	{ "VirtualMachineInstancePreset",      SCOPE_MAX, "KubeVirt has given it up; write its fields in each machine",
 	  NULL },
 	{ "VirtualMachineInstanceReplicaSet",  SCOPE_MAX, NO_COPIES, NULL },

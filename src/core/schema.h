@@ -32,6 +32,8 @@ enum schema_scope {
 	SCOPE_META,          /* metadata of an object */
 	SCOPE_TEMPLATE_META, /* metadata of a VM's template */
 	SCOPE_SPEC,          /* spec of a VMI, spec.template.spec of a VM */
+	SCOPE_INSTANCETYPE,  /* a whole one, of a namespace or of the host */
+	SCOPE_PREFERENCE,
 	SCOPE_MAX
 };
 
@@ -44,7 +46,8 @@ enum schema_type {
 	TYPE_QUANTITY, /* number or string */
 	TYPE_ENUM,
 	TYPE_ANY,
-	TYPE_SCOPE /* what is below is described under another scope */
+	TYPE_SCOPE, /* what is below is described under another scope */
+	TYPE_AS     /* the value is what another row's is */
 };
 
 enum schema_treat {
@@ -95,7 +98,8 @@ struct schema_field {
 	enum schema_treat treat;
 	enum schema_rule rule;     /* STRING */
 	enum schema_rule key_rule; /* of the keys that {} stands for */
-	enum schema_scope below;   /* SCOPE */
+	enum schema_scope below;   /* SCOPE, AS */
+	const char *as;            /* AS: the other row's path, in the scope below */
 	int64_t min, max;     /* INTEGER, QUANTITY: value; LIST: max elements. max 0: no bound */
 	const char *values;   /* ENUM: "|"-separated, empty ones do not count */
 	const char *fallback; /* default, for documents */
@@ -121,6 +125,9 @@ const struct schema_field *schema_next(const struct schema_field *field);
 /* The field `key` of the map described by path in scope ("" for the scope's own map); falls back to
  * the map's {} field. NULL if there is none. */
 const struct schema_field *schema_find(enum schema_scope scope, const char *path, const char *key);
+
+/* What describes the field's value: itself, or for AS the other row, or that which stands for it. */
+const struct schema_field *schema_meaning(const struct schema_field *field);
 
 /* The description of a list's elements. */
 const struct schema_field *schema_element(const struct schema_field *list);

@@ -143,6 +143,7 @@ static void check_list(struct check *c, const struct node *list, const struct sc
 
 static void check_value(struct check *c, const struct node *value, const struct schema_field *field)
 {
+	field = schema_meaning(field);
 	if (field->type == TYPE_ANY)
 		return;
 	if (value->kind != types[field->type].kind && value->kind != types[field->type].also) {
@@ -173,6 +174,7 @@ static void check_value(struct check *c, const struct node *value, const struct 
 		break;
 	case TYPE_BOOL:
 	case TYPE_ANY:
+	case TYPE_AS:
 		break;
 	}
 }
@@ -208,13 +210,18 @@ static void check_entry(struct check *c, const struct node *value, enum schema_s
 	const char *path)
 {
 	const struct schema_field *field = schema_find(scope, path, value->key);
+	const struct schema_field *is = field ? schema_meaning(field) : NULL;
 
 	if (!field) {
 		refuse_unknown(c, value, scope, path);
 	} else if (check_field(c, value, field)) {
-		if (field->treat == TREAT_IGNORED)
-			check_warn_key(c, value, "no effect: %s", field->note);
-		check_value(c, value, field);
+		if (is->treat == TREAT_REFUSED) { /* not here: where it will be worked in */
+			check_warn_key(c, value, "machines that take it are refused; %s", is->note);
+			return;
+		}
+		if (is->treat == TREAT_IGNORED)
+			check_warn_key(c, value, "no effect: %s", is->note);
+		check_value(c, value, is);
 	}
 }
 
@@ -257,6 +264,7 @@ void schema_check(struct check *c, const struct node *map, enum schema_scope sco
 
 static void prune_value(struct node *value, const struct schema_field *field)
 {
+	field = schema_meaning(field);
 	if (field->type == TYPE_SCOPE) {
 		schema_prune(value, field->below, "");
 	} else if (field->type == TYPE_MAP) {

@@ -19,6 +19,7 @@ static const char *const type_words[] = {
 	[TYPE_ENUM] = "one of",
 	[TYPE_ANY] = "anything",
 	[TYPE_SCOPE] = "map",
+	[TYPE_AS] = "map",
 };
 
 struct standing { /* where a walk is: in the map at path */
@@ -58,6 +59,7 @@ static void put_value(struct buf *out, const struct schema_field *f)
 
 static void put_words(struct buf *out, const struct schema_field *f)
 {
+	f = schema_meaning(f);
 	if (f->treat == TREAT_REFUSED) {
 		buf_printf(out, "not supported by this version; %s", f->note);
 		return;
@@ -81,8 +83,9 @@ static const char *last_name(const struct schema_field *field)
 }
 
 /* Goes on into what the field holds. */
-static void enter(struct standing *at, const struct schema_field *field)
+static void enter(struct standing *at, const struct schema_field *found)
 {
+	const struct schema_field *field = schema_meaning(found);
 	const struct schema_field *element = field->type == TYPE_LIST ? schema_element(field)
 								      : NULL;
 

@@ -54,6 +54,34 @@ const struct schema_field *schema_find(enum schema_scope scope, const char *path
 	return any;
 }
 
+static const struct schema_field *find_row(enum schema_scope scope, const char *path, size_t len)
+{
+	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+		if (f->scope == scope && strlen(f->path) == len && memcmp(f->path, path, len) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+static size_t outer_len(const char *path, size_t len)
+{
+	do
+		len--;
+	while (len && !strchr(".[{", path[len]));
+	return len;
+}
+
+const struct schema_field *schema_meaning(const struct schema_field *field)
+{
+	const struct schema_field *row = NULL;
+
+	if (field->type != TYPE_AS)
+		return field;
+	for (size_t len = strlen(field->as); len && !row; len = outer_len(field->as, len))
+		row = find_row(field->below, field->as, len);
+	return row;
+}
+
 const struct schema_field *schema_element(const struct schema_field *list)
 {
 	size_t len = strlen(list->path);

@@ -113,16 +113,21 @@ static struct node *type_schema(const struct schema_field *field)
 	case TYPE_ANY:
 		return open_schema("x-kubernetes-preserve-unknown-fields");
 	case TYPE_STRING:
+	case TYPE_AS:
 		break;
 	}
 	return typed("string");
 }
 
+/* What is refused only where it will be worked in is open here. */
 static struct node *field_schema(const struct schema_field *field)
 {
-	struct node *schema = type_schema(field);
+	const struct schema_field *is = schema_meaning(field);
+	struct node *schema = is->treat == TREAT_REFUSED
+		? open_schema("x-kubernetes-preserve-unknown-fields")
+		: type_schema(is);
 
-	add_description(schema, field);
+	add_description(schema, is);
 	return schema;
 }
 

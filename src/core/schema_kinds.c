@@ -25,10 +25,6 @@ static const struct {
 	{ KIND_PVC,                  "spec",                PART_OPEN,    NULL },
 	{ KIND_DATA_VOLUME,          "spec",                PART_OPEN,    NULL },
 	{ KIND_NETWORK,              "spec",                PART_OPEN,    NULL },
-	{ KIND_INSTANCETYPE,         "spec",                PART_OPEN,    "cpu and memory of VMs that name it, and more" },
-	{ KIND_CLUSTER_INSTANCETYPE, "spec",                PART_OPEN,    "cpu and memory of VMs that name it, and more" },
-	{ KIND_PREFERENCE,           "spec",                PART_OPEN,    "what VMs that name it have where they do not say" },
-	{ KIND_CLUSTER_PREFERENCE,   "spec",                PART_OPEN,    "what VMs that name it have where they do not say" },
 	{ KIND_POD,                  "spec",                PART_OPEN,    NULL },
 	{ KIND_NODE,                 "spec",                PART_OPEN,    NULL },
 	{ KIND_KUBEVIRT,             "spec",                PART_OPEN,    NULL },
@@ -100,7 +96,8 @@ static struct node *plain_schema(enum object_kind kind)
 
 struct node *schema_json(enum object_kind kind)
 {
-	if (kind == KIND_VM || kind == KIND_VMI)
-		return schema_json_scope(kind == KIND_VM ? SCOPE_VM : SCOPE_VMI);
-	return plain_schema(kind);
+	const struct schema_kind *known = schema_kind(object_kind_name(kind));
+
+	return known && known->scope != SCOPE_MAX ? schema_json_scope(known->scope)
+						  : plain_schema(kind);
 }

@@ -22,6 +22,7 @@
 #define RULE(name)      .rule = RULE_##name
 #define KEY(name)       .key_rule = RULE_##name
 #define BELOW(scope)    .below = SCOPE_##scope
+#define LIKE(where, at) .below = SCOPE_##where, .as = at
 #define RANGE(from, to) .min = from, .max = to
 #define ONE(list)       .values = list
 #define DEFAULT(text)   .fallback = text
@@ -37,6 +38,6 @@ struct schema_table {
 
 extern const struct schema_kind schema_kinds[]; /* the last has no name */
 extern const struct schema_table schema_objects, schema_spec, schema_domain, schema_devices,
-	schema_disks, schema_volumes, schema_networks;
+	schema_disks, schema_volumes, schema_networks, schema_instancetype, schema_preference;
 
 #endif

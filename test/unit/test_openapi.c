@@ -29,25 +29,35 @@ static const struct node *follow(const struct node *schema, const char *path)
 	return schema;
 }
 
-static const char *const scopes[SCOPE_MAX] = {
-	[SCOPE_VM] = "",
-	[SCOPE_META] = "metadata",
-	[SCOPE_TEMPLATE_META] = "spec.template.metadata",
-	[SCOPE_SPEC] = "spec.template.spec",
+static const struct {
+	enum object_kind kind;
+	const char *path;
+} scopes[SCOPE_MAX] = {
+	[SCOPE_VM] = { KIND_VM, "" },
+	[SCOPE_VMI] = { KIND_VMI, "" },
+	[SCOPE_META] = { KIND_VM, "metadata" },
+	[SCOPE_TEMPLATE_META] = { KIND_VM, "spec.template.metadata" },
+	[SCOPE_SPEC] = { KIND_VM, "spec.template.spec" },
+	[SCOPE_INSTANCETYPE] = { KIND_INSTANCETYPE, "" },
+	[SCOPE_PREFERENCE] = { KIND_CLUSTER_PREFERENCE, "" },
 };
 
 START_TEST(test_every_field_of_the_table_is_there)
 {
-	struct node *schema = schema_json(KIND_VM);
+	struct node *schemas[KIND_MAX] = { NULL }, *schema;
 
 	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
-		const struct node *at = scopes[f->scope] ? follow(schema, scopes[f->scope]) : NULL;
+		enum object_kind kind = scopes[f->scope].kind;
+		const struct node *at;
 
-		if (!scopes[f->scope])
-			continue;
+		ck_assert_ptr_nonnull(scopes[f->scope].path);
+		if (!schemas[kind])
+			schemas[kind] = schema_json(kind);
+		at = follow(schemas[kind], scopes[f->scope].path);
 		ck_assert_msg((follow(at, f->path) != NULL) == (f->treat != TREAT_REFUSED), "%s",
 			f->path);
 	}
+	schema = schemas[KIND_VM];
 	ck_assert_str_eq(node_text(follow(schema, "spec.template.spec.domain.cpu.cores"), "type"),
 		"integer");
 	ck_assert_str_eq(node_text(follow(schema, "spec.template.spec.domain.cpu.cores"),
@@ -57,7 +67,12 @@ START_TEST(test_every_field_of_the_table_is_there)
 				 ->children[0]
 				 ->text,
 		"name");
-	node_free(schema);
+	ck_assert_str_eq(node_text(follow(schemas[KIND_CLUSTER_PREFERENCE],
+					   "spec.features.preferredHyperv.spinlocks.spinlocks"),
+				 "minimum"),
+		"4096");
+	for (int kind = 0; kind < KIND_MAX; kind++)
+		node_free(schemas[kind]);
 }
 END_TEST
 
@@ -114,15 +129,15 @@ END_TEST
 START_TEST(test_kinds_that_are_open)
 {
 	struct node *secret = schema_json(KIND_SECRET), *vm = schema_json(KIND_VM);
-	struct node *preference = schema_json(KIND_PREFERENCE);
+	struct node *claim = schema_json(KIND_PVC);
 
 	ck_assert_str_eq(node_text(follow(secret, "stringData{}"), "type"), "string");
 	ck_assert_ptr_eq(follow(secret, "spec"), NULL);
 	ck_assert_ptr_nonnull(
-		node_get(follow(preference, "spec"), "x-kubernetes-preserve-unknown-fields"));
+		node_get(follow(claim, "spec"), "x-kubernetes-preserve-unknown-fields"));
 	ck_assert(node_equal(follow(secret, "metadata.labels"), follow(vm, "metadata.labels")));
 	node_free(secret);
-	node_free(preference);
+	node_free(claim);
 	node_free(vm);
 }
 END_TEST

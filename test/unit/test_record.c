@@ -35,6 +35,9 @@ static struct manifest good(const char *text)
 /* ---- what is checked --------------------------------------------------------------------------- */
 
 #define V1(kind, rest) "{apiVersion: v1, kind: " kind ", metadata: {name: a}" rest "}"
+#define TYPES(kind, spec)                                            \
+	"{apiVersion: instancetype.kubevirt.io/v1beta1, kind: " kind \
+	", metadata: {name: a}, spec: " spec "}"
 
 static const struct {
 	const char *text, *field, *message;
@@ -61,6 +64,21 @@ static const struct {
 	{ V1("PersistentVolumeClaim", ""), "spec", "required" },
 	{ "{apiVersion: cdi.kubevirt.io/v1, kind: DataVolume, metadata: {name: a}, spec: {}}",
 		"apiVersion", "expected cdi.kubevirt.io/v1beta1" },
+	{ TYPES("VirtualMachineInstancetype", "{cpu: {guest: 2}}"), "spec.memory", "is required" },
+	{ TYPES("VirtualMachineInstancetype", "{cpu: {guest: 0}, memory: {guest: 1Gi}}"),
+		"spec.cpu.guest", "from 1 to" },
+	{ TYPES("VirtualMachineInstancetype",
+		  "{cpu: {guest: 1}, memory: {guest: 1Gi, overcommitPercent: 101}}"),
+		"spec.memory.overcommitPercent", "from 0 to 100" },
+	{ TYPES("VirtualMachinePreference", "{cpu: {preferredCPUTopology: preferCore}}"),
+		"spec.cpu.preferredCPUTopology", "did you mean 'preferCores'?" },
+	{ TYPES("VirtualMachinePreference", "{devices: {preferredDiskBus: ide}}"),
+		"spec.devices.preferredDiskBus", "known: virtio, sata" },
+	{ TYPES("VirtualMachinePreference",
+		  "{features: {preferredHyperv: {spinlocks: {spinlocks: 1}}}}"),
+		"spec.features.preferredHyperv.spinlocks.spinlocks", "from 4096" },
+	{ TYPES("VirtualMachinePreference", "{feature: {}}"), "spec.feature",
+		"did you mean 'features'?" },
 	{ V1("Secrets", ""), "kind", "did you mean 'Secret'?" },
 	{ V1("Event", ""), "kind", "not supported" },
 	{ V1("Pod", ""), "kind", "not supported" },
@@ -115,7 +133,8 @@ END_TEST
 
 #define TYPE                                                                                            \
 	"{\"apiVersion\":\"instancetype.kubevirt.io/v1beta1\",\"kind\":\"VirtualMachineInstancetype\"," \
-	"\"metadata\":{\"name\":\"u1\",\"labels\":{\"a\":\"b\"}},\"spec\":{\"cpu\":{\"guest\":1.50}}}"
+	"\"metadata\":{\"name\":\"u1\",\"labels\":{\"a\":\"b\"}},\"spec\":{\"cpu\":{\"guest\":1},"      \
+	"\"memory\":{\"guest\":1.50e9}}}"
 
 static struct record *stored(const char *text)
 {
@@ -185,7 +204,10 @@ static const struct {
 	int64_t generation;
 } changes[] = {
 	{ TYPE, "{\"spec\":{\"cpu\":{\"guest\":2}}}", NULL, 2 },
-	{ TYPE, "{\"metadata\":{\"labels\":{}},\"spec\":{\"cpu\":{\"guest\":1.50}}}", NULL, 1 },
+	{ TYPE,
+		"{\"metadata\":{\"labels\":{}},\"spec\":{\"cpu\":{\"guest\":1},"
+		"\"memory\":{\"guest\":1.50e9}}}",
+		NULL, 1 },
 	{ V1("Secret", ", data: {x: YWJj}"), "{\"type\":\"Opaque\",\"data\":{\"x\":\"YQ==\"}}",
 		NULL, 0 },
 	{ V1("Secret", ""), "{\"type\":\"kubernetes.io/tls\"}",

@@ -90,7 +90,7 @@ static bool has_type(const struct schema_field *field, const struct node *proper
 	};
 	const char *ref = node_text(property, "$ref"), *type = node_text(property, "type");
 
-	if (field->type == TYPE_ANY)
+	if (field->type == TYPE_ANY || field->treat == TREAT_REFUSED)
 		return true;
 	if (field->type == TYPE_QUANTITY)
 		return streq(type, "string") || (ref && strstr(ref, ".Quantity"));
@@ -114,12 +114,28 @@ static void walk_below(struct walk *w, const struct node *property, const struct
 		walk_below(w, items ? items : entries, &below);
 }
 
+/* Where the walk goes on below a property that stands at path and has the row f. */
+static struct spot spot_below(const struct schema_field *f, const struct spot *at, const char *path)
+{
+	const struct schema_field *is = schema_meaning(f);
+	struct spot next = { .scope = at->scope, .path = path, .cover = at->cover };
+
+	if (!at->cover && is_cover(is))
+		next.cover = is;
+	if (f->type == TYPE_SCOPE)
+		next.path = "";
+	if (f->type == TYPE_AS)
+		next.path = f->as;
+	if (f->type == TYPE_SCOPE || f->type == TYPE_AS)
+		next.scope = f->below;
+	return next;
+}
+
 static void walk_property(struct walk *w, const char *definition, const struct node *property,
 	const struct spot *at)
 {
 	const struct schema_field *f = at->cover ? at->cover
 						 : schema_find(at->scope, at->path, property->key);
-	bool below = f && f->type == TYPE_SCOPE;
 	autofree char *path = xasprintf("%s%s%s", at->path, *at->path ? "." : "", property->key);
 	autofree char *key = NULL;
 	struct spot next;
@@ -128,14 +144,12 @@ static void walk_property(struct walk *w, const char *definition, const struct n
 		buf_printf(&w->missing, "%s (%s)\n", path, definition);
 		return;
 	}
-	if (!at->cover && !has_type(f, property))
+	if (!at->cover && !has_type(schema_meaning(f), property))
 		buf_printf(&w->missing, "%s has another type\n", path);
 	key = at->cover ? xasprintf("%d %s %s", (int)f->treat, definition, property->key)
 			: xasprintf("%d:%s", (int)f->scope, f->path);
-	count(w, key, f->treat);
-	next = (struct spot){ .scope = below ? f->below : at->scope,
-		.path = below ? "" : path,
-		.cover = at->cover || !is_cover(f) ? at->cover : f };
+	count(w, key, schema_meaning(f)->treat);
+	next = spot_below(f, at, path);
 	walk_below(w, property, &next);
 }
 
@@ -230,34 +244,60 @@ START_TEST(every_property_of_kubevirt_is_known)
 }
 END_TEST
 
+/* A row that is as another one finds it, or what stands for it, and that one is no such row again. */
+START_TEST(rows_that_are_as_others)
+{
+	unsigned n = 0;
+
+	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+		const struct schema_field *is = schema_meaning(f);
+
+		if (f->type != TYPE_AS)
+			continue;
+		n++;
+		ck_assert_msg(is && is->type != TYPE_AS, "%s", f->path);
+		ck_assert_msg(streq(is->path, f->as) || is_cover(is), "%s: %s", f->path, f->as);
+	}
+	ck_assert_uint_gt(n, 0);
+}
+END_TEST
+
 /* ---- fields in words ---------------------------------------------------------------------- */
 
 #define DOMAIN "spec.template.spec.domain."
 
 static const struct {
+	enum schema_scope scope;
 	const char *path;
 	const char *words; /* how they begin; an error's for a path that is not there */
 } explained[] = {
-	{ "", "map\n  apiVersion  string; required\n  kind        string; required\n" },
-	{ DOMAIN "cpu.cores", "whole number from 0 to 1024; default: 1\n" },
-	{ DOMAIN "cpu.numa.guestMappingPassthrough", "not supported by this version; CPUs are" },
-	{ DOMAIN "devices.disks[].cache", "one of none, writethrough, writeback\n" },
-	{ DOMAIN "devices.disks.disk",
+	{ SCOPE_VM, "", "map\n  apiVersion  string; required\n  kind        string; required\n" },
+	{ SCOPE_VM, DOMAIN "cpu.cores", "whole number from 0 to 1024; default: 1\n" },
+	{ SCOPE_VM, DOMAIN "cpu.numa.guestMappingPassthrough",
+		"not supported by this version; CPUs are" },
+	{ SCOPE_VM, DOMAIN "devices.disks[].cache", "one of none, writethrough, writeback\n" },
+	{ SCOPE_VM, DOMAIN "devices.disks.disk",
 		"map\n  bus         one of virtio, sata, scsi, usb; default: sata\n" },
-	{ DOMAIN "memory", "map\n  guest             quantity such as 2Gi\n" },
-	{ "spec.template.spec.affinity.podAffinity",
+	{ SCOPE_VM, DOMAIN "memory", "map\n  guest             quantity such as 2Gi\n" },
+	{ SCOPE_VM, "spec.template.spec.affinity.podAffinity",
 		"anything; accepted without effect: there is no scheduler on one host\n" },
-	{ "status.conditions", "set by the agent\n" },
-	{ "metadata.labels", "map\n  any  string: letters" },
-	{ "spec.tepmlate", "field 'tepmlate' is not known, did you mean 'template'?" },
-	{ "spec.x.y", "field 'x' is not known" },
+	{ SCOPE_VM, "status.conditions", "set by the agent\n" },
+	{ SCOPE_VM, "metadata.labels", "map\n  any  string: letters" },
+	{ SCOPE_VM, "spec.tepmlate", "field 'tepmlate' is not known, did you mean 'template'?" },
+	{ SCOPE_VM, "spec.x.y", "field 'x' is not known" },
+	{ SCOPE_INSTANCETYPE, "spec.memory.overcommitPercent",
+		"whole number from 0 to 100; requests.memory is" },
+	{ SCOPE_INSTANCETYPE, "spec.cpu.model", "string: host-model, host-passthrough or" },
+	{ SCOPE_PREFERENCE, "spec.features.preferredHyperv.spinlocks.spinlocks",
+		"whole number from 4096 to" },
+	{ SCOPE_PREFERENCE, "spec.cpu.preferredCPUFeatures[].policy", "one of force, require" },
 };
 
 START_TEST(a_field_in_words)
 {
 	struct buf text = { 0 };
 	struct err err = { 0 };
-	int rc = schema_explain(SCOPE_VM, explained[_i].path, &text, &err);
+	int rc = schema_explain(explained[_i].scope, explained[_i].path, &text, &err);
 	const char *said = rc ? err.msg : text.data;
 
 	ck_assert_msg(starts_with(said, explained[_i].words), "%s: %s", explained[_i].path, said);
@@ -358,6 +398,7 @@ Suite *test_schema_suite(void)
 	TCase *tc = tcase_create("kubevirt");
 
 	tcase_add_test(tc, every_property_of_kubevirt_is_known);
+	tcase_add_test(tc, rows_that_are_as_others);
 	tcase_add_test(tc, examples_of_kubevirt_are_accepted_or_refused_so);
 	tcase_add_loop_test(tc, a_field_in_words, 0, ARRAY_SIZE(explained));
 	suite_add_tcase(suite, tc);
