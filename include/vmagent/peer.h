@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The port to other agents: what is known of each configured peer comes back as events, and what this node
- * tells of itself is published to all of them. One vtable, beside the hypervisor's, because between agents
- * lies a network that a test must be able to cut; the real one is mutual TLS over TCP.
+ * tells of itself is published to all of them; about a migration two agents send each other messages. One
+ * vtable, beside the hypervisor's, because between agents lies a network that a test must be able to cut; the
+ * real one is mutual TLS over TCP.
  *
  * A peer is known by the name that its certificate carries. Nothing here is durable: after a restart every
  * peer is unreachable until it has answered.
@@ -40,9 +41,53 @@ struct peer_hello {                        /* how a node introduces itself */
 	char agent[PEER_VERSION_SIZE];     /* vmagent's version */
 	char node[NAME_MAX_LEN + 1];
 	char boot_id[UID_SIZE];
-	msec wall;             /* its wall clock */
-	unsigned capabilities; /* bit 1 << enum peer_capability */
+	char database[UID_SIZE];  /* names its database; "": not told */
+	char host_uuid[UID_SIZE]; /* … its host, as libvirt does; "": not told */
+	msec wall;                /* its wall clock */
+	unsigned capabilities;    /* bit 1 << enum peer_capability */
 	struct peer_status status;
+};
+
+/*
+ * What two agents say to each other about one migration. X(constant, name, number on the wire, largest
+ * payload). Every one can be repeated: what it asks for is done once. Those in the first block the source
+ * says, those in the second the target.
+ */
+#define HANDOVERS(X)                                                                       \
+	X(PREPARE, "PREPARE", 16, HANDOVER_DOCUMENT_MAX) /* make ready for this guest */   \
+	X(OUT, "OUT", 17, 1024)                          /* it is not decided yet: wait */ \
+	X(COMMIT, "COMMIT", 18, HANDOVER_DOCUMENT_MAX)   /* it is yours */                 \
+	X(ABORT, "ABORT", 19, 1024)           /* it is ours: remove what you made ready */ \
+	X(UNKNOWN_DB, "UNKNOWN-DB", 20, 1024) /* the database that would know is lost */   \
+	X(ACK, "ACK", 21, 1024)               /* FINALIZED is stored: forget it */         \
+	X(PREPARED, "PREPARED", 32, 1024)     /* begin */                                  \
+	X(BUSY, "BUSY", 33, 1024)             /* ask again later */                        \
+	X(DECLINED, "DECLINED", 34, 1024)     /* never */                                  \
+	X(QUERY, "QUERY", 35, 1024)           /* what has become of it? */                 \
+	X(COMPLETE, "COMPLETE", 36, 1024)     /* all of it is here, and stands still */    \
+	X(NOIMAGE, "NOIMAGE", 37, 1024)       /* it was, and is not any more */            \
+	X(ABORTED, "ABORTED", 38, 1024)       /* nothing of it is here any more */         \
+	X(FINALIZED, "FINALIZED", 39, 1024)   /* it has ended; this is how */
+
+/* The most that a VM and its run can come to as text, within text. */
+#define HANDOVER_DOCUMENT_MAX (4 << 20)
+
+enum handover_kind {
+#define X(c, name, number, max) HANDOVER_##c,
+	HANDOVERS(X)
+#undef X
+		HANDOVER_MAX
+};
+const char *handover_name(enum handover_kind kind);
+
+struct handover {
+	enum handover_kind kind;
+	char migration[UID_SIZE]; /* its UID */
+	char database[UID_SIZE];  /* the source's, in which it began */
+	int64_t epoch;            /* of the ownership that it is about */
+	unsigned succeeded;       /* FINALIZED: 1: the guest goes on at the target */
+	char why[PEER_WHY_SIZE];  /* printable ASCII, or "" */
+	const char *document;     /* PREPARE, COMMIT: JSON of what travels; else NULL. Borrowed */
 };
 
 struct peer_config {   /* one entry of the configuration */
@@ -55,6 +100,7 @@ enum peer_event_kind {
 	PEER_DOWN,     /* why */
 	PEER_CLOCK,    /* ahead, round_trip */
 	PEER_STATUS,   /* status */
+	PEER_HANDOVER, /* handover */
 	PEER_STRANGER, /* why: where from, and what is wrong with it; name is NULL */
 	PEER_SELF /* of this node's own certificate: expires, or why it cannot be used; name is NULL */
 };
@@ -65,6 +111,7 @@ struct peer_event { /* all borrowed for the call */
 	const char *why; /* SELF: or NULL */
 	const struct peer_hello *hello;
 	const struct peer_status *status;
+	const struct handover *handover;
 	msec expires; /* wall time at which its certificate does */
 	msec ahead;   /* by how much its wall clock is ahead of ours; below zero: behind */
 	msec round_trip;
@@ -84,11 +131,20 @@ struct peer_port {
 struct peer_port_ops {
 	/* From now on every peer is told this, and each time it is another; takes a copy. */
 	void (*publish)(struct peer_port *port, const struct peer_status *status);
+	/* Says it to the peer of that name, if that can be done now; takes a copy. It may be lost, and come
+	 * late, or twice: only the peer's own word shows that it has arrived. */
+	void (*send)(struct peer_port *port, const char *peer, const struct handover *handover);
 };
 
 static inline void peer_publish(struct peer_port *port, const struct peer_status *status)
 {
 	port->ops->publish(port, status);
+}
+
+static inline void peer_send(struct peer_port *port, const char *peer,
+	const struct handover *handover)
+{
+	port->ops->send(port, peer, handover);
 }
 
 #endif

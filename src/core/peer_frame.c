@@ -22,12 +22,21 @@ static const struct {
 	{ name, number, PEER_WAY_##way, PEER_STAGE_##stage, max },
 	PEER_MESSAGES(X)
 #undef X
+#define X(c, name, number, max) { name, number, PEER_WAY_EITHER, PEER_STAGE_OPEN, max },
+		HANDOVERS(X)
+#undef X
 };
+_Static_assert(ARRAY_SIZE(messages) == PEER_MESSAGE_MAX, "a row for each message");
 
 #define X(c, name, number, way, stage, max) \
 	_Static_assert((max) <= PEER_PAYLOAD_MAX, name " is larger than any message may be");
 PEER_MESSAGES(X)
 #undef X
+
+const char *handover_name(enum handover_kind kind)
+{
+	return (size_t)kind < HANDOVER_MAX ? messages[PEER_MESSAGE_HANDOVER + (int)kind].name : "?";
+}
 
 const char *peer_message_name(enum peer_message_kind kind)
 {
@@ -113,7 +122,7 @@ int peer_frame_expected(enum peer_message_kind kind, bool from_dialer, bool open
 	return 0;
 }
 
-/* ---- versions, clocks ------------------------------------------------------------------------------ */
+/* ---- who, versions, clocks ------------------------------------------------------------------------------ */
 
 int peer_version_choose(const struct peer_hello *ours, const struct peer_hello *theirs,
 	unsigned *ret, struct err *err)
@@ -131,6 +140,27 @@ int peer_version_choose(const struct peer_hello *ours, const struct peer_hello *
 		ours->node, ours->agent, ours->version_min, ours->version_max, theirs->node,
 		theirs->agent, theirs->version_min, theirs->version_max,
 		older ? theirs->node : ours->node);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a[0] && streq(a, b);
+}
+
+int peer_hello_check(const struct peer_hello *ours, const struct peer_hello *theirs,
+	struct err *err)
+{
+	if (is_same(ours->host_uuid, theirs->host_uuid))
+		return err_set(err, ERR_FORBIDDEN,
+			"'%.63s' has the same host UUID as '%.63s' (%s): it is the same host, or a copy "
+			"of it; give each a 'host_uuid' of its own in libvirtd.conf",
+			theirs->node, ours->node, ours->host_uuid);
+	if (is_same(ours->database, theirs->database))
+		return err_set(err, ERR_FORBIDDEN,
+			"the database of '%.63s' is a copy of that of '%.63s' (%s): remove the one of the "
+			"copied host",
+			theirs->node, ours->node, ours->database);
+	return 0;
 }
 
 msec peer_clock_ahead(msec ours, msec theirs, msec round_trip)

@@ -18,12 +18,13 @@
 #include <vmagent/err.h>
 #include <vmagent/peer.h>
 
-#define PEER_PROTOCOL_MIN 1
-#define PEER_PROTOCOL_MAX 1
+#define PEER_PROTOCOL_MIN     1
+#define PEER_PROTOCOL_MAX     2
+#define PEER_HANDOVER_VERSION 2 /* from which on they speak of migrations */
 
 #define PEER_PREFACE_SIZE 8
 #define PEER_HEADER_SIZE  8
-#define PEER_PAYLOAD_MAX  4096 /* of any message: the largest of the table */
+#define PEER_PAYLOAD_MAX  HANDOVER_DOCUMENT_MAX /* of any message: the largest of the table */
 
 enum peer_way { PEER_WAY_EITHER, PEER_WAY_DIALER, PEER_WAY_LISTENER };   /* who may send it */
 enum peer_stage { PEER_STAGE_ANY, PEER_STAGE_OPENING, PEER_STAGE_OPEN }; /* … and when */
@@ -41,8 +42,12 @@ enum peer_message_kind {
 #define X(c, name, number, way, stage, max) PEER_MESSAGE_##c,
 	PEER_MESSAGES(X)
 #undef X
-		PEER_MESSAGE_MAX
+#define X(c, name, number, max) PEER_MESSAGE_##c,
+		HANDOVERS(X) /* either end sends them, when the connection is open */
+#undef X
+	PEER_MESSAGE_MAX
 };
+#define PEER_MESSAGE_HANDOVER PEER_MESSAGE_PREPARE /* this and all that follow are of migrations */
 
 struct peer_message {
 	enum peer_message_kind kind;
@@ -54,8 +59,11 @@ struct peer_message {
 			msec wall;   /* PONG: the answerer's wall clock */
 		} ping;
 		struct peer_status status;
+		struct handover handover; /* its kind is set; its document is the one below */
 	};
+	char *document; /* owned or NULL: what was read with a handover */
 };
+void peer_message_done(struct peer_message *message);
 
 struct peer_frame { /* borrowed from the bytes it was found in */
 	enum peer_message_kind kind;
@@ -77,7 +85,8 @@ int peer_frame_take(const void *data, size_t len, struct peer_frame *ret, struct
 /* Whether the message may come from that end, now. ERR_BAD_REQUEST. */
 int peer_frame_expected(enum peer_message_kind kind, bool from_dialer, bool open, struct err *err);
 
-/* Reads a payload: every field of the message is there and within its bounds, else ERR_BAD_REQUEST. */
+/* Reads a payload: every field of the message is there and within its bounds, else ERR_BAD_REQUEST. On
+ * success peer_message_done() is to follow. */
 int peer_message_read(const struct peer_frame *frame, struct peer_message *ret, struct err *err);
 
 /* Appends the message as a frame. */
@@ -86,6 +95,11 @@ void peer_message_write(const struct peer_message *message, struct buf *out);
 /* The newest version that both speak; ERR_CONFLICT with words for both ends. */
 int peer_version_choose(const struct peer_hello *ours, const struct peer_hello *theirs,
 	unsigned *ret, struct err *err);
+
+/* Whether the other may be a peer at all: neither this very host, by libvirt's UUID, nor one whose database
+ * is a copy of ours. ERR_FORBIDDEN. */
+int peer_hello_check(const struct peer_hello *ours, const struct peer_hello *theirs,
+	struct err *err);
 
 /* How far the other's wall clock is ahead: it was `theirs` in the middle of the round trip, now it is
  * `ours` here. */

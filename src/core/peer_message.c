@@ -12,12 +12,12 @@
 
 #define EXACT_MAX 999999999999999.0 /* 15 digits: as many as cJSON writes */
 
-enum type { TYPE_UNSIGNED, TYPE_INT64, TYPE_TEXT };
+enum type { TYPE_UNSIGNED, TYPE_INT64, TYPE_TEXT, TYPE_OPTIONAL };
 
 struct field {
 	const char *key;
 	enum type type;
-	size_t offset, size; /* size: TEXT, with its NUL */
+	size_t offset, size; /* size: TEXT, with its NUL; an OPTIONAL one may be missing */
 	double min, max;     /* of a number */
 };
 
@@ -25,11 +25,12 @@ struct field {
 	{                                                                      \
 		key, TYPE_##type, offsetof(struct object, member), 0, min, max \
 	}
-#define TEXT(object, key, member)                                     \
+#define TEXT_OF(type, object, key, member)                            \
 	{                                                             \
-		key, TYPE_TEXT, offsetof(struct object, member),      \
+		key, TYPE_##type, offsetof(struct object, member),    \
 			sizeof(((struct object *)NULL)->member), 0, 0 \
 	}
+#define TEXT(object, key, member) TEXT_OF(TEXT, object, key, member)
 
 /* clang-format off */
 static const struct field hello_fields[] = {
@@ -40,6 +41,8 @@ static const struct field hello_fields[] = {
 	TEXT(peer_hello, "agentVersion", agent),
 	TEXT(peer_hello, "nodeName",     node),
 	TEXT(peer_hello, "bootID",       boot_id),
+	TEXT_OF(OPTIONAL, peer_hello, "databaseID", database),
+	TEXT_OF(OPTIONAL, peer_hello, "hostUUID",   host_uuid),
 };
 static const struct field status_fields[] = {
 	NUMBER(UNSIGNED, peer_status, "cpus",        cpus,         0, 1e6),
@@ -53,6 +56,13 @@ static const struct field refused_fields[] = {
 static const struct field ping_fields[] = {
 	NUMBER(INT64, peer_message, "id",   ping.id,   0, EXACT_MAX),
 	NUMBER(INT64, peer_message, "wall", ping.wall, 0, EXACT_MAX),
+};
+static const struct field handover_fields[] = {
+	TEXT(handover, "migration",  migration),
+	TEXT(handover, "databaseID", database),
+	NUMBER(INT64,    handover, "epoch",     epoch,     0, EXACT_MAX),
+	NUMBER(UNSIGNED, handover, "succeeded", succeeded, 0, 1),
+	TEXT(handover, "why",        why),
 };
 /* clang-format on */
 
@@ -78,7 +88,9 @@ static int read_field(const cJSON *json, const struct field *f, void *object, st
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, f->key);
 	void *to = (char *)object + f->offset;
 
-	if (f->type == TYPE_TEXT) {
+	if (!item && f->type == TYPE_OPTIONAL)
+		return 0;
+	if (f->type == TYPE_TEXT || f->type == TYPE_OPTIONAL) {
 		if (!cJSON_IsString(item) || strlen(item->valuestring) >= f->size)
 			return err_set(err, ERR_BAD_REQUEST,
 				"'%s': expected text of less than %zu bytes", f->key, f->size);
@@ -134,6 +146,28 @@ static int read_hello(const cJSON *json, struct peer_hello *ret, struct err *err
 	return 0;
 }
 
+static bool has_document(enum handover_kind kind)
+{
+	return kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT;
+}
+
+static int read_handover(const cJSON *json, struct peer_message *ret, struct err *err)
+{
+	enum handover_kind kind = (enum handover_kind)(ret->kind - PEER_MESSAGE_HANDOVER);
+	const cJSON *document = cJSON_GetObjectItemCaseSensitive(json, "document");
+	int rc;
+
+	ret->handover.kind = kind;
+	rc = READ(json, handover_fields, &ret->handover, err);
+	if (rc < 0 || !has_document(kind))
+		return rc;
+	if (!cJSON_IsString(document))
+		return err_set(err, ERR_BAD_REQUEST, "'document': expected text");
+	ret->document = xstrdup(document->valuestring);
+	ret->handover.document = ret->document;
+	return 0;
+}
+
 static int read_payload(const cJSON *json, struct peer_message *ret, struct err *err)
 {
 	switch (ret->kind) {
@@ -147,6 +181,10 @@ static int read_payload(const cJSON *json, struct peer_message *ret, struct err 
 		return READ(json, ping_fields, ret, err);
 	case PEER_MESSAGE_STATUS:
 		return READ(json, status_fields, &ret->status, err);
+#define X(c, name, number, max) case PEER_MESSAGE_##c:
+		HANDOVERS(X)
+#undef X
+		return read_handover(json, ret, err);
 	case PEER_MESSAGE_MAX:
 		break;
 	}
@@ -170,6 +208,11 @@ int peer_message_read(const struct peer_frame *frame, struct peer_message *ret, 
 	return 0;
 }
 
+void peer_message_done(struct peer_message *message)
+{
+	free(take(&message->document));
+}
+
 /* ---- writing --------------------------------------------------------------------------------------- */
 
 static void write_fields(cJSON *json, const struct field *fields, size_t n, const void *object)
@@ -178,7 +221,7 @@ static void write_fields(cJSON *json, const struct field *fields, size_t n, cons
 		const struct field *f = &fields[i];
 		const void *from = (const char *)object + f->offset;
 
-		if (f->type == TYPE_TEXT)
+		if (f->type == TYPE_TEXT || f->type == TYPE_OPTIONAL)
 			cJSON_AddStringToObject(json, f->key, from);
 		else if (f->type == TYPE_UNSIGNED)
 			cJSON_AddNumberToObject(json, f->key, *(const unsigned *)from);
@@ -199,6 +242,13 @@ static void write_hello(cJSON *json, const struct peer_hello *hello)
 			cJSON_AddItemToArray(list, cJSON_CreateString(capabilities[i]));
 }
 
+static void write_handover(cJSON *json, const struct handover *handover)
+{
+	WRITE(json, handover_fields, handover);
+	if (has_document(handover->kind))
+		cJSON_AddStringToObject(json, "document", handover->document);
+}
+
 static void write_payload(cJSON *json, const struct peer_message *message)
 {
 	switch (message->kind) {
@@ -215,6 +265,11 @@ static void write_payload(cJSON *json, const struct peer_message *message)
 		break;
 	case PEER_MESSAGE_STATUS:
 		WRITE(json, status_fields, &message->status);
+		break;
+#define X(c, name, number, max) case PEER_MESSAGE_##c:
+		HANDOVERS(X)
+#undef X
+		write_handover(json, &message->handover);
 		break;
 	case PEER_MESSAGE_MAX:
 		break;

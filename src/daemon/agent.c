@@ -93,6 +93,18 @@ static int64_t first_seq(const struct agent *agent)
 	return agent->options->rebuilt ? store_current_rv(agent->store) : 0;
 }
 
+/* Only peers ever hear of it: whoever has none needs none. */
+static void load_database_id(struct agent *agent)
+{
+	autofree char *id = store_get_value(agent->store, "database_id");
+
+	agent->has_database_id = id || !agent->options->n_peers;
+	if (id)
+		copy_str(agent->database_id, UID_SIZE, id);
+	else if (agent->options->n_peers)
+		agent_uuid(agent, agent->database_id);
+}
+
 static int load_all(struct agent *agent, struct err *err)
 {
 	autofree char *boot = store_get_value(agent->store, "boot_id");
@@ -113,6 +125,7 @@ static int load_all(struct agent *agent, struct err *err)
 	if (ret == 0)
 		ret = origins_load(agent, err);
 	rebuild_load(agent);
+	load_database_id(agent);
 	return ret;
 }
 
@@ -155,6 +168,7 @@ void agent_free(struct agent *agent)
 	replies_done(agent);
 	domains_done(agent);
 	peers_done(agent);
+	handovers_done(agent);
 	free(agent->strays);
 	free(agent->connection_why);
 	free(agent->folder_hold);
@@ -192,6 +206,11 @@ void agent_on_commit(struct agent *agent, void (*hook)(void *ctx, int64_t rv), v
 {
 	agent->commit_hook = hook;
 	agent->commit_ctx = ctx;
+}
+
+const char *agent_database_id(const struct agent *agent)
+{
+	return agent->database_id;
 }
 
 /* ---- questions ----------------------------------------------------------------------------------- */

@@ -71,6 +71,9 @@ char *agent_domains(struct agent *agent, const char *name);
  * peers the list is empty. Owned by the caller. */
 char *agent_peers(struct agent *agent, const char *name);
 
+/* What this agent's database is called, in each of its lives; a lost one's successor has another name. */
+const char *agent_database_id(const struct agent *agent);
+
 /* How the host's going down stands, as the API's document; owned by the caller. */
 char *agent_host_shutdown(const struct agent *agent, struct now now);
 

@@ -114,6 +114,11 @@ struct peers {                          /* peers.c */
 	msec self_expires, self_warned; /* wall times */
 };
 
+struct letter {           /* a handover that leaves with the commit */
+	const char *peer; /* borrowed from the configuration */
+	struct handover handover;
+};
+
 struct agent {
 	const struct agent_options *options;
 	struct store *store;
@@ -170,6 +175,10 @@ struct agent {
 	bool folder_seen;     /* a complete look at the manifests came in */
 	char *folder_hold;    /* owned or NULL: why removals are held */
 	bool has_boot_id;     /* stored */
+	char database_id[UID_SIZE];
+	bool has_database_id;   /* stored */
+	struct letter *letters; /* owned */
+	size_t n_letters, cap_letters;
 };
 
 /* Grows a list of structs by one zeroed element and returns it. */
@@ -328,6 +337,11 @@ void peers_init(struct agent *agent);
 void peers_done(struct agent *agent);
 void peers_count(struct agent *agent, struct machine *m); /* asked whenever m has changed */
 void peers_tell(struct agent *agent);                     /* after the commit: what has changed */
+
+/* handovers.c: what is said about migrations. */
+void input_handover(struct agent *agent, const struct peer_event *event, struct now now);
+void handovers_send(struct agent *agent); /* after the commit */
+void handovers_done(struct agent *agent);
 
 /* rebuild.c: a lost database is filled again from manifests and domains. */
 void rebuild_list(struct agent *agent, const struct op_result *list, struct now now);

@@ -121,6 +121,8 @@ static int save_all(struct agent *agent, const struct turn *turn, struct now now
 		ret = starts_save(agent, err);
 	if (ret == 0 && !agent->has_boot_id)
 		ret = store_put_value(agent->store, "boot_id", agent->options->boot_id, err);
+	if (ret == 0 && !agent->has_database_id)
+		ret = store_put_value(agent->store, "database_id", agent->database_id, err);
 	return ret;
 }
 
@@ -196,6 +198,7 @@ static void committed(struct agent *agent, struct turn *turn)
 	agent->uncommitted = false;
 	agent->commit_failures = 0;
 	agent->has_boot_id |= turn->changed;
+	agent->has_database_id |= turn->changed;
 	agent->rebuild_changed = agent->round_changed = false;
 	hostdown_committed(agent);
 	records_committed(agent);

@@ -251,6 +251,7 @@ static int open_peers(struct program *p, struct err *err)
 		return 0;
 	copy_str(options.hello.node, sizeof(options.hello.node), p->node_name);
 	copy_str(options.hello.boot_id, sizeof(options.hello.boot_id), p->boot_id);
+	copy_str(options.hello.database, UID_SIZE, agent_database_id(p->agent));
 	if (peer_tls_new(&options, &p->peer_tls, err) < 0)
 		return -(int)err->code;
 	p->options.peers = peer_tls_port(p->peer_tls);

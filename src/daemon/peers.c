@@ -177,6 +177,8 @@ void input_peer(struct agent *agent, const struct input *input, struct now now)
 		own_certificate(agent, event, now);
 	else if (event->kind == PEER_STRANGER)
 		log_text(LOG_LEVEL_WARNING, "refused a connection from %s", event->why);
+	else if (peer && event->kind == PEER_HANDOVER)
+		input_handover(agent, event, now);
 	else if (peer)
 		folds[event->kind](peer, event, now);
 }

@@ -161,6 +161,7 @@ static void act(struct agent *agent, struct turn *turn, struct now now)
 	ops_send(agent, now);
 	replies_send(agent);
 	peers_tell(agent);
+	handovers_send(agent);
 	if (turn->changed && agent->commit_hook)
 		agent->commit_hook(agent->commit_ctx, store_current_rv(agent->store));
 	forget_empty(agent, turn);

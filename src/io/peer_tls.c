@@ -199,7 +199,34 @@ static void publish(struct peer_port *port, const struct peer_status *status)
 	}
 }
 
-static const struct peer_port_ops port_ops = { .publish = publish };
+static struct conn *conn_of(const struct peer_tls *tls, const char *name)
+{
+	for (size_t i = 0; i < tls->options.n_peers; i++) {
+		if (streq(tls->peers[i].config->name, name))
+			return tls->peers[i].conn;
+	}
+	return NULL;
+}
+
+/* Dropped where it cannot be understood, or while too much waits: it will be said again. */
+static void send_handover(struct peer_port *port, const char *name, const struct handover *handover)
+{
+	struct conn *c = conn_of((struct peer_tls *)port, name);
+	size_t before = c ? c->out.len : 0;
+	struct peer_message message = {
+		.kind = PEER_MESSAGE_HANDOVER + (int)handover->kind,
+		.handover = *handover,
+	};
+
+	if (!c || c->theirs.version < PEER_HANDOVER_VERSION ||
+		c->out.len - c->out_sent > PEER_OUT_MAX)
+		return;
+	conn_say(c, &message);
+	c->out_handovers += c->out.len - before;
+	conn_watch(c);
+}
+
+static const struct peer_port_ops port_ops = { .publish = publish, .send = send_handover };
 
 /* ---- life --------------------------------------------------------------------------------------------- */
 

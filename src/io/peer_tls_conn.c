@@ -17,7 +17,6 @@
 #define PRIORITIES  "NORMAL:-VERS-ALL:+VERS-TLS1.3"
 #define RECORD_SIZE 16384
 #define RECORDS     16          /* that are read before the rest of the loop gets its turn */
-#define OUT_MAX     65536       /* bytes that a peer may leave unread */
 #define DRAIN_MS    2000        /* for the last words */
 #define DRAIN_MAX   (1 << 20)   /* bytes that the other side may still send meanwhile */
 #define CERTS_MAX   (32 * 1024) /* of a handshake's message */
@@ -162,7 +161,7 @@ static int flush(struct conn *c, struct err *err)
 		if (rc <= 0)
 			return rc;
 	}
-	c->out.len = c->out_sent = 0;
+	c->out.len = c->out_sent = c->out_handovers = 0;
 	return 0;
 }
 
@@ -187,7 +186,7 @@ static int read_records(struct conn *c, struct err *err)
 		c->heard = c->tls->options.clock().boot;
 		buf_add(&c->in, record, (size_t)n);
 		rc = conn_hear(c, err);
-		if (rc == 0 && c->out.len - c->out_sent > OUT_MAX)
+		if (rc == 0 && c->out.len - c->out_sent > PEER_OUT_MAX + c->out_handovers)
 			rc = err_set(err, ERR_TOO_MANY, "it does not read what it is sent");
 	}
 	return rc;

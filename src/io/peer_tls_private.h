@@ -13,7 +13,8 @@
 #include "core/peer_frame.h"
 #include "io/peer_tls.h"
 
-#define PEER_ADDRESS_SIZE 64 /* numeric, with its port */
+#define PEER_ADDRESS_SIZE 64    /* numeric, with its port */
+#define PEER_OUT_MAX      65536 /* bytes that a peer may leave unread, beside handovers */
 
 enum conn_stage {
 	CONN_CONNECT,   /* dialer: TCP is on its way */
@@ -46,9 +47,10 @@ struct conn {
 	size_t preface_done;
 	struct buf in, out; /* owned: frames */
 	size_t out_sent;
-	bool quiet;   /* the other side has ended it, and needs no words */
-	bool bye;     /* DRAIN: all words are out, and the TLS end mark */
-	msec expires; /* wall time: the peer's certificate */
+	size_t out_handovers; /* bytes of it that are these: they may be large */
+	bool quiet;           /* the other side has ended it, and needs no words */
+	bool bye;             /* DRAIN: all words are out, and the TLS end mark */
+	msec expires;         /* wall time: the peer's certificate */
 	struct peer_hello theirs;
 	msec heard; /* boot time of the last word */
 	uint64_t ping_id;

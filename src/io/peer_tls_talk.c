@@ -103,10 +103,10 @@ void conn_greet(struct conn *c)
 		say_hello(c, PEER_MESSAGE_HELLO, 0);
 }
 
-static int check_name(const struct conn *c, const struct peer_hello *theirs, struct err *err)
+static int check_peer(const struct conn *c, const struct peer_hello *theirs, struct err *err)
 {
 	if (streq(theirs->node, c->peer->config->name))
-		return 0;
+		return peer_hello_check(&c->tls->options.hello, theirs, err);
 	return err_set(err, ERR_FORBIDDEN,
 		"it calls itself '%.150s', but its certificate is for '%.150s'", theirs->node,
 		c->peer->config->name);
@@ -118,7 +118,7 @@ static int hear_hello(struct conn *c, const struct peer_message *m, struct err *
 	unsigned version;
 
 	if (peer_version_choose(ours, &m->hello, &version, err) < 0 ||
-		check_name(c, &m->hello, err) < 0)
+		check_peer(c, &m->hello, err) < 0)
 		return -(int)err->code;
 	c->theirs = m->hello;
 	c->theirs.version = version;
@@ -133,7 +133,7 @@ static int hear_welcome(struct conn *c, const struct peer_message *m, struct err
 	unsigned version;
 
 	if (peer_version_choose(ours, &m->hello, &version, err) < 0 ||
-		check_name(c, &m->hello, err) < 0)
+		check_peer(c, &m->hello, err) < 0)
 		return -(int)err->code;
 	if (m->hello.version != version)
 		return err_set(err, ERR_BAD_REQUEST, "it chose version %u of the protocol, not %u",
@@ -211,25 +211,41 @@ static int hear_status(struct conn *c, const struct peer_message *m, struct err 
 	return 0;
 }
 
+static int hear_handover(struct conn *c, const struct peer_message *m, struct err *err)
+{
+	(void)err;
+	if (c->peer->conn == c)
+		tls_event(c->tls,
+			&(struct peer_event){ .kind = PEER_HANDOVER,
+				.name = c->peer->config->name,
+				.handover = &m->handover });
+	return 0;
+}
+
 /* ---- hearing ----------------------------------------------------------------------------------------------- */
 
 static int hear(struct conn *c, const struct peer_frame *frame, struct err *err)
 {
 	static int (*const handlers[])(struct conn * c, const struct peer_message *m,
-		struct err *err) = {
-		[PEER_MESSAGE_HELLO] = hear_hello,
+		struct err *err) = { [PEER_MESSAGE_HELLO] = hear_hello,
 		[PEER_MESSAGE_WELCOME] = hear_welcome,
 		[PEER_MESSAGE_REFUSED] = hear_refused,
 		[PEER_MESSAGE_PING] = hear_ping,
 		[PEER_MESSAGE_PONG] = hear_pong,
 		[PEER_MESSAGE_STATUS] = hear_status,
+#define X(c, name, number, max) [PEER_MESSAGE_##c] = hear_handover,
+		HANDOVERS(X)
+#undef X
 	};
 	struct peer_message message;
+	int rc;
 
 	if (peer_frame_expected(frame->kind, !c->dialer, c->stage == CONN_OPEN, err) < 0 ||
 		peer_message_read(frame, &message, err) < 0)
 		return -(int)err->code;
-	return handlers[frame->kind](c, &message, err);
+	rc = handlers[frame->kind](c, &message, err);
+	peer_message_done(&message);
+	return rc;
 }
 
 int conn_hear(struct conn *c, struct err *err)

@@ -15,7 +15,14 @@ static void require(bool holds)
 		abort();
 }
 
-static void reads_back(const struct peer_message *message)
+/* Where it lies is not part of what is said. */
+static void forget_document(struct peer_message *message)
+{
+	if (message->kind >= PEER_MESSAGE_HANDOVER)
+		message->handover.document = NULL;
+}
+
+static void reads_back(struct peer_message *message)
 {
 	struct buf out = { 0 };
 	struct peer_message again;
@@ -24,6 +31,11 @@ static void reads_back(const struct peer_message *message)
 	peer_message_write(message, &out);
 	require(peer_frame_take(out.data, out.len, &frame, NULL) == (int)out.len);
 	require(peer_message_read(&frame, &again, NULL) == 0);
+	require(streq(message->document, again.document));
+	peer_message_done(&again);
+	forget_document(&again);
+	forget_document(message);
+	free(take(&message->document));
 	require(memcmp(message, &again, sizeof(again)) == 0);
 	buf_done(&out);
 }

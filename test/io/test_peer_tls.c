@@ -41,7 +41,9 @@ struct end {
 	struct peer_config peer;
 	struct peer_tls_options options;
 	struct peer_tls *tls;
-	unsigned ups, downs, clocks, strangers, selfs;
+	unsigned ups, downs, clocks, strangers, selfs, handovers;
+	struct handover handover;
+	char *document; /* owned */
 	struct peer_hello hello;
 	struct peer_status status;
 	msec expires, ahead;
@@ -69,6 +71,12 @@ static void on_event(void *ctx, const struct peer_event *event)
 		break;
 	case PEER_STATUS:
 		e->status = *event->status;
+		break;
+	case PEER_HANDOVER:
+		e->handovers++;
+		e->handover = *event->handover;
+		free(e->document);
+		e->document = xstrdup(event->handover->document);
 		break;
 	case PEER_STRANGER:
 		e->strangers++;
@@ -134,6 +142,7 @@ static void end_start(struct end *e)
 static void end_stop(struct end *e)
 {
 	peer_tls_free(take(&e->tls));
+	free(take(&e->document));
 	uv_run(e->loop, UV_RUN_NOWAIT);
 }
 
@@ -354,10 +363,75 @@ START_TEST(another_version)
 	b.options.hello.version_max = 9;
 	start_both();
 	expect_why(&a, "it refuses: 'b' (vmagent 0.1.0) speaks versions 7 to 9 of the protocol");
-	expect_why(&b, "it refuses: 'a' (vmagent 0.1.0) speaks versions 1 to 1 of the protocol");
+	expect_why(&b, "it refuses: 'a' (vmagent 0.1.0) speaks versions 1 to 2 of the protocol");
 	expect_stranger(&a, "upgrade 'a'");
 	expect_stranger(&b, "upgrade 'a'");
 	ck_assert_uint_eq(a.ups + b.ups, 0);
+}
+END_TEST
+
+/* A copied host: certificate and name are its own, but the database came along. */
+START_TEST(a_twin)
+{
+	pair("b", "b", "b");
+	strcpy(a.options.hello.database, "d");
+	strcpy(b.options.hello.database, "d");
+	start_both();
+	expect_why(&a, "is a copy of that of");
+	expect_why(&b, "is a copy of that of");
+	ck_assert_uint_eq(a.ups + b.ups, 0);
+}
+END_TEST
+
+/* ---- handovers ------------------------------------------------------------------------------------------ */
+
+static bool heard_both(void *ctx)
+{
+	(void)ctx;
+	return a.handovers == 2 && b.handovers == 1;
+}
+
+/* One as large as they may be, twice, and an answer. */
+START_TEST(handovers_arrive)
+{
+	autofree char *document = xcalloc(1, HANDOVER_DOCUMENT_MAX - 400);
+	struct handover prepare = { .kind = HANDOVER_PREPARE, .epoch = 2, .document = document };
+	struct handover answer = { .kind = HANDOVER_DECLINED, .why = "no room" };
+
+	memset(document, 'x', HANDOVER_DOCUMENT_MAX - 401);
+	strcpy(prepare.migration, "m");
+	pair("b", "b", "b");
+	start_both();
+	peer_send(peer_tls_port(b.tls), "a", &prepare); /* too early: it is lost */
+	ck_assert(loop_until(&loop, both_up, NULL));
+	peer_send(peer_tls_port(b.tls), "a", &answer);
+	peer_send(peer_tls_port(b.tls), "a", &prepare);
+	peer_send(peer_tls_port(b.tls), "a", &prepare); /* too much waits already: it is lost */
+	peer_send(peer_tls_port(b.tls), "nobody", &answer);
+	peer_send(peer_tls_port(a.tls), "b", &answer);
+	ck_assert(loop_until(&loop, heard_both, NULL));
+	ck_assert_str_eq(b.handover.why, "no room");
+	ck_assert_int_eq(b.handover.kind, HANDOVER_DECLINED);
+	ck_assert_int_eq(a.handover.kind, HANDOVER_PREPARE);
+	ck_assert_int_eq(a.handover.epoch, 2);
+	ck_assert_str_eq(a.handover.migration, "m");
+	ck_assert_str_eq(a.document, document);
+}
+END_TEST
+
+/* A peer that speaks only of itself is sent nothing that it would take for nonsense. */
+START_TEST(an_older_peer_is_left_alone)
+{
+	struct handover answer = { .kind = HANDOVER_DECLINED };
+
+	pair("b", "b", "b");
+	b.options.hello.version_max = 1;
+	start_both();
+	ck_assert(loop_until(&loop, both_up, NULL));
+	peer_send(peer_tls_port(a.tls), "b", &answer);
+	a.clocks = b.clocks = 0;
+	ck_assert(loop_until(&loop, knows_clocks, NULL));
+	ck_assert_uint_eq(b.handovers + a.downs, 0);
 }
 END_TEST
 
@@ -617,6 +691,9 @@ Suite *test_peer_tls_suite(void)
 	tcase_add_test(t, a_certificate_for_another_name);
 	tcase_add_test(t, another_name_than_the_certificate);
 	tcase_add_test(t, another_version);
+	tcase_add_test(t, a_twin);
+	tcase_add_test(t, handovers_arrive);
+	tcase_add_test(t, an_older_peer_is_left_alone);
 	tcase_add_test(t, files_that_come_later);
 	tcase_add_test(t, a_certificate_that_is_not_ours);
 	tcase_add_loop_test(t, hostile_greetings, 0, ARRAY_SIZE(hostile));

@@ -99,7 +99,7 @@ static void check_refused(struct world *w, const char *before)
 
 	if (c->err.code == ERR_OK)
 		world_fail(w, "%s %s was to be refused, and was not", what(c), c->request.name);
-	else if (w->mishap.trouble == TROUBLE_NONE && !streq(before, after))
+	else if (world_trouble(w) == TROUBLE_NONE && !streq(before, after))
 		world_fail(w, "%s %s was refused and changed something all the same", what(c),
 			c->request.name);
 }

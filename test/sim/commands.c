@@ -226,7 +226,7 @@ static void do_answer(struct command *c)
 	const struct client_request *client = &c->w->client;
 	const char *text = client->err.code ? client->err.msg : client->note;
 
-	if (!c->w->quiet && (!text || !strstr(text, c->words[0])))
+	if (!world_main(c->w)->quiet && (!text || !strstr(text, c->words[0])))
 		world_fail(c->w, "the answer was '%s'", text ? text : "");
 }
 
@@ -248,14 +248,14 @@ static void wait_until(struct command *c)
 
 static void do_wait(struct command *c)
 {
-	bool before = c->w->happened;
+	bool before = world_happened(c->w);
 
 	if (streq(c->words[0], "until")) {
 		wait_until(c);
 		return;
 	}
 	world_run(c->w, c->w->t + (msec)(atof(c->words[0]) * 1000));
-	if (c->w->happened && !before)
+	if (world_happened(c->w) && !before)
 		world_run(c->w, c->w->t + EXTRA_WAIT);
 }
 
@@ -263,7 +263,7 @@ static void do_expect(struct command *c)
 {
 	struct buf why = { 0 };
 
-	if (c->w->mishap.trouble == TROUBLE_NONE && !look_holds(c->w, c->words, c->n, &why))
+	if (world_trouble(c->w) == TROUBLE_NONE && !look_holds(c->w, c->words, c->n, &why))
 		world_fail(c->w, "not as expected:%s", why.data ? why.data : "");
 	buf_done(&why);
 }
@@ -272,6 +272,12 @@ static void do_expect(struct command *c)
 static void do_walk(struct command *c)
 {
 	(void)c;
+}
+
+static void do_net(struct command *c)
+{
+	if (!lab_command(c->w, c->words, c->n))
+		world_fail(c->w, "the network cannot do that");
 }
 
 static void do_mark(struct command *c)
@@ -315,6 +321,8 @@ static const struct {
 	{ "expect",  2, do_expect },
 	{ "mark",    1, do_mark },
 	{ "walk",    1, do_walk },
+	{ "hosts",   1, do_walk },
+	{ "net",     1, do_net },
 };
 /* clang-format on */
 

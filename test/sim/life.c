@@ -84,6 +84,7 @@ static void sink_result(void *ctx, const struct op_result *result)
 
 void world_input(struct world *w, const struct input *input)
 {
+	log_to(transcript_log, w);
 	if (w->agent)
 		agent_input(w->agent, input, world_now(w));
 }
@@ -98,6 +99,7 @@ static void start_agent(struct world *w)
 	w->options.hv = &w->hv;
 	w->options.boot_id = w->boot_id;
 	w->options.rebuilt = w->lost;
+	log_to(transcript_log, w);
 	fake_start(w);
 	if (agent_new(&w->options, world_now(w), &w->agent, &err) < 0) {
 		world_fail(w, "the agent does not start: %s", err.msg);
@@ -106,6 +108,7 @@ static void start_agent(struct world *w)
 	agent_on_commit(w->agent, on_committed, w);
 	hv_start(&w->hv);
 	folder_scan(w);
+	lab_changed(w);
 }
 
 void agent_up(struct world *w)
@@ -123,6 +126,8 @@ void agent_end(struct world *w)
 	w->life++;
 	w->fake.linked = false;
 	w->client.lost |= w->client.waiting && w->client.sent;
+	memset(w->told_up, 0, sizeof(w->told_up));
+	lab_changed(w);
 }
 
 /* kill -9 by the scenario: its ops go on. */
@@ -156,11 +161,12 @@ void agent_prepare(struct world *w)
 	w->options = (struct agent_options){
 		.policy = { .host_disk_roots = roots, .default_namespace = "default" },
 		.state_dir = "/state",
-		.node_name = "node1",
+		.node_name = w->node,
 		.tuning = TUNING_DEFAULT,
 		.entropy = entropy,
 		.entropy_ctx = w,
 	};
+	lab_prepare(w);
 	w->hv.sink = (struct hv_sink){ w, sink_connection, sink_event, sink_result };
 	if (store_open(":memory:", &w->store, &err) < 0)
 		world_fail(w, "%s", err.msg);

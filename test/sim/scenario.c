@@ -76,6 +76,8 @@ static void read_line(struct reading *r, char *text)
 	r->s->any_boots |= streq(text, "walk any-boots");
 	r->s->no_crash_walk |= streq(text, "walk no-crash");
 	r->s->no_fault_walk |= streq(text, "walk no-fault");
+	if (starts_with(text, "hosts "))
+		r->s->hosts = (unsigned)MIN(MAX(atoi(text + strlen("hosts ")), 2), HOSTS_MAX);
 	mark = strstr(text, "<<");
 	if (mark)
 		r->end = xstrdup(mark + 2);
@@ -185,27 +187,33 @@ static void check_log(struct world *w, struct line *line, const struct run_optio
 	buf_done(&diff);
 }
 
+/* "@node2 COMMAND" is done there, all else on the first host. */
 static void run_line(struct world *w, struct line *line, const struct run_options *options)
 {
 	autofree char *text = xstrdup(line->text);
 	char *words[WORDS_MAX];
-	size_t n = split(text, words);
+	size_t n = split(text, words), at = n && words[0][0] == '@';
+	struct world *host = at ? world_named(w, words[0] + 1) : w;
 
-	if (!command_run(w, words, n, line->block))
+	if (!host || !command_run(host, words + at, n - at, line->block))
 		world_fail(w, "no such command");
-	world_settle(w);
+	world_settle(host ? host : w);
 	check_log(w, line, options);
 }
 
-static void begin(struct world *w, const struct run_options *options)
+static void begin(struct world *w, const struct scenario *s, const struct run_options *options)
 {
+	static const struct mishap none = { .trouble = TROUBLE_NONE };
+	struct world *host;
 	struct buf log;
 
-	world_init(w, &options->mishap);
+	world_init(w, s->hosts && options->mishap.host ? &none : &options->mishap);
 	w->quiet = options->mishap.trouble != TROUBLE_NONE;
 	w->t = -SETTLED;
-	if (!w->failure[0])
-		agent_up(w);
+	if (s->hosts)
+		lab_open(w, s->hosts, &options->mishap);
+	for (unsigned i = 0; !w->failure[0] && (host = world_host(w, i)); i++)
+		agent_up(host);
 	world_run(w, 0);
 	take_log(w, &log);
 	buf_done(&log);
@@ -218,34 +226,60 @@ static struct points points_of(const struct world *w)
 	return (struct points){ w->commits, w->actions, w->ops, left - w->store->fail_after };
 }
 
+/* What each host is left with; how often guests were started comes last. */
+static char *all_ends(struct world *w)
+{
+	struct buf ends = { 0 }, boots = { 0 };
+	struct world *host;
+
+	for (unsigned i = 0; (host = world_host(w, i)); i++) {
+		autofree char *end = look_end(host);
+		char *boot = strchr(end, '\f');
+
+		if (w->lab)
+			buf_printf(&ends, "%s:\n", host->node);
+		buf_add(&ends, end, (size_t)(boot - end));
+		buf_puts(&boots, boot);
+	}
+	buf_puts(&ends, boots.data);
+	buf_done(&boots);
+	return ends.data;
+}
+
 static void finish(struct world *w, struct outcome *ret, int line, bool rest)
 {
-	if (!w->failure[0])
-		watch_end(w);
-	if (!w->failure[0] && rest)
-		look_rest(w);
-	ret->end = look_end(w);
+	struct world *host, *met = world_host(w, w->lab ? w->lab->mishap.host : 0);
+
+	for (unsigned i = 0; (host = world_host(w, i)); i++) {
+		if (!w->failure[0])
+			watch_end(host);
+		if (!w->failure[0] && rest)
+			look_rest(host);
+	}
+	ret->end = all_ends(w);
 	if (w->failure[0])
 		ret->failure = line ? xasprintf("line %d, %s", line, w->failure)
 				    : xstrdup(w->failure);
-	ret->all = points_of(w);
-	ret->happened = w->happened || (w->mishap.trouble == FAULT_STORE && !w->store->fail_after);
+	ret->all = points_of(met);
+	ret->happened = met->happened ||
+		(met->mishap.trouble == FAULT_STORE && !met->store->fail_after);
 	world_done(w);
 }
 
 void scenario_run(struct scenario *s, const struct run_options *options, struct outcome *ret)
 {
-	struct world *w = xcalloc(1, sizeof(*w));
+	struct world *w = xcalloc(1, sizeof(*w)), *met;
 	int failed = 0;
 
 	*ret = (struct outcome){ 0 };
-	begin(w, options);
+	begin(w, s, options);
+	met = world_host(w, s->hosts ? options->mishap.host : 0);
 	if (options->mishap.trouble == TROUBLE_NONE)
-		store_fail_after(w->store, WRITES_MAX);
+		store_fail_after(met->store, WRITES_MAX);
 	for (size_t i = 0; i < s->n && !w->failure[0]; i++) {
 		run_line(w, &s->lines[i], options);
 		if (!ret->prefix.commits && starts_with(s->lines[i].text, "wait"))
-			ret->prefix = points_of(w);
+			ret->prefix = points_of(met);
 		if (w->failure[0])
 			failed = s->lines[i].number;
 	}

@@ -22,6 +22,7 @@ struct scenario {
 	size_t n, cap;
 	char *tail; /* owned or NULL: comments after the last command */
 	bool no_crash_walk, no_fault_walk;
+	unsigned hosts; /* 0: one, without peers */
 	bool any_boots; /* how often a guest was started depends on when the agent was killed */
 };
 void line_done(struct line *line);

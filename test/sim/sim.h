@@ -12,6 +12,7 @@
  *   look.c        what the API would show: predicates for `expect` and `wait until`
  *   endstate.c    what must be the same at the end of every run of a scenario
  *   scenario.c    scenario files; commands*.c: what their lines do; transcript.c: the expected log
+ *   lab.c         several hosts, each a world of its own, with one clock and a network between their agents
  *   walks.c       each scenario again with a crash or a fault at every point
  *   random.c      scenarios drawn at random
  */
@@ -24,6 +25,7 @@
 
 #define DOMAINS_MAX  16
 #define FILES_MAX    16
+#define HOSTS_MAX    3
 #define MARKS_MAX    16
 #define TRACKED_MAX  256
 #define WALL_START   INT64_C(1795910400000) /* 2026-11-29T00:00:00Z */
@@ -52,6 +54,7 @@ struct mishap {
 	enum trouble trouble;
 	unsigned n;
 	enum fate fate;
+	unsigned host; /* of several: whose agent or libvirt it meets */
 };
 
 /* ---- things to come ------------------------------------------------------------------------- */
@@ -68,6 +71,10 @@ struct pending {
 	int domain;            /* index */
 	uint64_t boot;         /* of that domain */
 	bool works_unanswered; /* FAULT_ANSWER */
+	unsigned peer;         /* index of another host */
+	struct peer_status status;
+	struct handover handover; /* its document is the one below */
+	char *document;           /* owned or NULL */
 };
 
 /* ---- the host ------------------------------------------------------------------------------- */
@@ -164,6 +171,21 @@ struct mark {
 	char firmware[UID_SIZE]; /* the run's UUID to its guest */
 };
 
+/* ---- several hosts ------------------------------------------------------------------------------ */
+
+struct net_script { /* what becomes of the next messages of a kind */
+	unsigned lost, doubled, late;
+	msec delay; /* of those that are late */
+};
+
+struct lab {
+	struct world *hosts[HOSTS_MAX]; /* the first borrowed, the others owned */
+	unsigned n;
+	struct mishap mishap;           /* of this run: its host has it as well */
+	bool cut[HOSTS_MAX][HOSTS_MAX]; /* nothing passes between the two */
+	struct net_script scripts[HANDOVER_MAX];
+};
+
 /* ---- the world -------------------------------------------------------------------------------- */
 
 struct manifest_file {
@@ -188,8 +210,14 @@ struct client_request { /* one at a time: the client waits for its answer */
 };
 
 struct world {
-	msec t;         /* since the beginning of the scenario */
-	msec boot_base; /* t of this boot's clock 0 */
+	struct lab *lab; /* NULL: alone. Owned by the first host */
+	unsigned host;   /* its index in there */
+	char node[16];
+	struct peer_config peer_list[HOSTS_MAX];
+	struct peer_port peers;
+	uint64_t told_up[HOSTS_MAX]; /* the agent was told that it can reach that life of one there */
+	msec t;                      /* since the beginning of the scenario */
+	msec boot_base;              /* t of this boot's clock 0 */
 	char boot_id[16];
 	uint64_t seed;
 	struct pending *queue; /* owned, unsorted */
@@ -238,6 +266,19 @@ struct pending *world_later(struct world *w, msec delay,
 void world_settle(struct world *w);           /* turns until nothing is dirty */
 void world_run(struct world *w, msec until);  /* lets time pass */
 bool world_step(struct world *w, msec until); /* one jump; false: nothing is due before */
+
+/* lab.c */
+struct world *world_main(struct world *w);         /* the first host */
+enum trouble world_trouble(const struct world *w); /* in this run, wherever */
+bool world_happened(const struct world *w);        /* … the mishap */
+/* Host i, or NULL. A world that is alone is host 0. */
+struct world *world_host(struct world *w, unsigned i);
+struct world *world_named(struct world *w, const char *node);
+void lab_open(struct world *w, unsigned n, const struct mishap *mishap);
+void lab_close(struct world *w);
+void lab_prepare(struct world *w); /* an agent's options */
+void lab_changed(struct world *w); /* an agent has come or gone, a link was cut or healed */
+bool lab_command(struct world *w, char *const *words, size_t n); /* "net …" */
 
 /* life.c */
 void world_input(struct world *w, const struct input *input);

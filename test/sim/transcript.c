@@ -31,6 +31,7 @@ static size_t uid_number(struct world *w, const char *text)
 	return w->n_uids;
 }
 
+/* w: the first host. */
 static void add_text(struct world *w, const char *text)
 {
 	static const char ns[] = "default/";
@@ -55,9 +56,10 @@ void transcript_log(void *ctx, const struct log_line *line)
 
 	if (w->dead || line->level > LOG_LEVEL_INFO)
 		return;
-	buf_printf(&w->log, "| %8.3f %s", (double)w->t / 1000,
+	buf_printf(&world_main(w)->log, "| %8.3f %s%s%s", (double)w->t / 1000,
+		w->lab ? w->node : "", w->lab ? " " : "",
 		line->level <= LOG_LEVEL_WARNING ? "! " : "");
-	add_text(w, line->text);
+	add_text(world_main(w), line->text);
 }
 
 /* ---- comparing --------------------------------------------------------------------------------- */

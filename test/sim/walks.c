@@ -31,6 +31,7 @@ const char *trouble_name(enum trouble trouble)
 }
 
 struct walk {
+	unsigned host;
 	struct scenario *s;
 	const struct outcome *plain;
 	bool full;
@@ -43,16 +44,16 @@ static void report(struct walk *walk, const struct mishap *m, const struct outco
 	struct buf diff = { 0 };
 
 	walk->failed = true;
-	printf("FAIL %s: %s %u, ops %s: ", walk->s->name, trouble_names[m->trouble], m->n,
-		fate_names[m->fate]);
+	printf("FAIL %s: host %u, %s %u, ops %s: ", walk->s->name, m->host + 1,
+		trouble_names[m->trouble], m->n, fate_names[m->fate]);
 	if (o->failure) {
 		printf("%s\n", o->failure);
 	} else {
 		transcript_diff(walk->plain->end, o->end, &diff);
 		printf("another end state (- plain, + now):\n%s", diff.data ? diff.data : "");
 	}
-	printf("  again: sim --only %s:%u:%s %s\n", trouble_names[m->trouble], m->n,
-		fate_names[m->fate], walk->s->path);
+	printf("  again: sim --only %s:%u:%s:%u %s\n", trouble_names[m->trouble], m->n,
+		fate_names[m->fate], m->host, walk->s->path);
 	buf_done(&diff);
 }
 
@@ -92,7 +93,8 @@ static void walk_points(struct walk *walk, struct mishap m, unsigned from, unsig
 
 	for (m.n = from + 1 + skip; m.n <= to && !walk->failed; m.n += sample ? 3 : 1) {
 		for (unsigned fate = 0; fate < fates && !walk->failed; fate++) {
-			struct run_options options = { .mishap = { m.trouble, m.n, fate } };
+			struct run_options options = { .mishap = { m.trouble, m.n, fate,
+							       walk->host } };
 
 			walk_one(walk, &options);
 		}
@@ -106,7 +108,10 @@ static void walk(struct walk *walk, enum trouble trouble, unsigned from, unsigne
 
 static bool walk_done(const struct walk *walk, const char *name)
 {
-	if (!walk->failed)
+	if (!walk->failed && walk->s->hosts)
+		printf("ok %s (%s walk of host %u, %u runs)\n", walk->s->name, name, walk->host + 1,
+			walk->runs);
+	else if (!walk->failed)
 		printf("ok %s (%s walk, %u runs)\n", walk->s->name, name, walk->runs);
 	return !walk->failed;
 }
@@ -133,9 +138,9 @@ static bool is_known_prefix(const struct scenario *s)
 	return false;
 }
 
-bool walks_run(struct scenario *s, const struct outcome *plain, bool full)
+static bool walk_host(struct scenario *s, const struct outcome *plain, unsigned host, bool full)
 {
-	struct walk crash = { .s = s, .plain = plain, .full = full }, fault = crash;
+	struct walk crash = { .host = host, .s = s, .plain = plain, .full = full }, fault = crash;
 	struct points from = { 0 }, to = plain->all;
 
 	if (is_known_prefix(s) && !full)
@@ -154,13 +159,30 @@ bool walks_run(struct scenario *s, const struct outcome *plain, bool full)
 		(s->no_fault_walk || walk_done(&fault, "fault"));
 }
 
+/* The points of another host than the first are found in a plain run. */
+bool walks_run(struct scenario *s, const struct outcome *plain, bool full)
+{
+	bool good = walk_host(s, plain, 0, full);
+
+	for (unsigned host = 1; host < s->hosts; host++) {
+		struct run_options options = { .mishap.host = host };
+		struct outcome points;
+
+		scenario_run(s, &options, &points);
+		good &= walk_host(s, &points, host, full);
+		outcome_done(&points);
+	}
+	return good;
+}
+
 bool walks_only(struct scenario *s, const struct outcome *plain, const char *what)
 {
 	struct walk walk = { .s = s, .plain = plain };
 	struct run_options options = { .print = true };
 	char trouble[32] = "", fate[32] = "";
 
-	sscanf(what, "%31[^:]:%u:%31s", trouble, &options.mishap.n, fate);
+	sscanf(what, "%31[^:]:%u:%31[^:]:%u", trouble, &options.mishap.n, fate,
+		&options.mishap.host);
 	for (unsigned i = 0; i < ARRAY_SIZE(trouble_names); i++) {
 		if (streq(trouble_names[i], trouble))
 			options.mishap.trouble = i;

@@ -14,14 +14,17 @@
 void world_fail(struct world *w, const char *fmt, ...)
 {
 	char text[900];
+	const struct world *at = w;
 	va_list ap;
 
+	w = world_main(w);
 	if (w->failure[0])
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	snprintf(w->failure, sizeof(w->failure), "at %.3f s: %s", (double)w->t / 1000, text);
+	snprintf(w->failure, sizeof(w->failure), "at %.3f s: %s%s%s", (double)w->t / 1000,
+		w->lab ? at->node : "", w->lab ? ": " : "", text);
 }
 
 struct now world_now(const struct world *w)
@@ -62,6 +65,7 @@ static void pending_done(struct pending *p)
 {
 	op_done(&p->op);
 	op_result_done(&p->result);
+	free(p->document);
 }
 
 static bool fire_due(struct world *w)
@@ -84,6 +88,7 @@ void world_settle(struct world *w)
 {
 	bool dirty = true;
 
+	log_to(transcript_log, w);
 	for (int turns = 0; dirty || fire_due(w); turns++) {
 		dirty = w->agent && agent_turn(w->agent, world_now(w));
 		if (w->dead) {
@@ -112,15 +117,37 @@ static msec next_time(struct world *w)
 	return at;
 }
 
+/* The host whose turn is next: the first one of those at the same time. */
+static struct world *next_host(struct world *w)
+{
+	struct world *next = world_host(w, 0), *host;
+
+	for (unsigned i = 1; (host = world_host(w, i)); i++) {
+		if (next_time(host) < next_time(next))
+			next = host;
+	}
+	return next;
+}
+
+static void set_time(struct world *w, msec t)
+{
+	struct world *host;
+
+	for (unsigned i = 0; (host = world_host(w, i)); i++)
+		host->t = t;
+}
+
 bool world_step(struct world *w, msec until)
 {
-	msec at = next_time(w);
+	msec at;
 
-	if (at > until || w->failure[0])
+	w = next_host(w);
+	at = next_time(w);
+	if (at > until || world_main(w)->failure[0])
 		return false;
 	if (at < w->t)
 		at = w->t;
-	w->t = at;
+	set_time(w, at);
 	world_settle(w);
 	if (at == next_time(w) && !w->agent)
 		return true;
@@ -135,7 +162,7 @@ void world_run(struct world *w, msec until)
 {
 	while (world_step(w, until))
 		;
-	w->t = MAX(w->t, until);
+	set_time(w, MAX(w->t, until));
 }
 
 /* ---- birth and death -------------------------------------------------------------------------------- */
@@ -145,6 +172,7 @@ void world_init(struct world *w, const struct mishap *mishap)
 	memset(w, 0, sizeof(*w));
 	w->mishap = *mishap;
 	w->seed = 1;
+	copy_str(w->node, sizeof(w->node), "node1");
 	w->boot_base = -BOOT_START;
 	copy_str(w->boot_id, sizeof(w->boot_id), "A-boot");
 	log_to(transcript_log, w);
@@ -155,6 +183,7 @@ void world_init(struct world *w, const struct mishap *mishap)
 
 void world_done(struct world *w)
 {
+	lab_close(w);
 	if (w->agent)
 		agent_free(take(&w->agent));
 	store_close(w->store);

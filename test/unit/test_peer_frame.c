@@ -17,19 +17,33 @@ static const struct peer_hello hello = {
 	.agent = "0.1.0",
 	.node = "host-a.example.org",
 	.boot_id = "11111111-2222-3333-4444-555555555555",
+	.database = "22222222-2222-3333-4444-555555555555",
+	.host_uuid = "33333333-2222-3333-4444-555555555555",
 	.wall = 1764460800123,
 	.capabilities = 1U << PEER_CAN_KVM,
 	.status = { 8, 68719476736, 3, 3221225472 },
 };
 
-static const struct peer_message samples[] = {
-	{ PEER_MESSAGE_HELLO, { .hello = hello } },
-	{ PEER_MESSAGE_WELCOME, { .hello = hello } },
-	{ PEER_MESSAGE_REFUSED, { .why = "it is \"odd\", and says so" } },
-	{ PEER_MESSAGE_PING, { .ping = { .id = 999999999999999, .wall = 0 } } },
-	{ PEER_MESSAGE_PONG, { .ping = { .id = 7, .wall = 1764460800123 } } },
-	{ PEER_MESSAGE_STATUS, { .status = { 2, 1, 0, 0 } } },
+static const struct peer_message samples[] = { { .kind = PEER_MESSAGE_HELLO, .hello = hello },
+	{ .kind = PEER_MESSAGE_WELCOME, .hello = hello },
+	{ .kind = PEER_MESSAGE_REFUSED, .why = "it is \"odd\", and says so" },
+	{ .kind = PEER_MESSAGE_PING, .ping = { .id = 999999999999999, .wall = 0 } },
+	{ .kind = PEER_MESSAGE_PONG, .ping = { .id = 7, .wall = 1764460800123 } },
+	{ .kind = PEER_MESSAGE_STATUS, .status = { 2, 1, 0, 0 } },
+#define HAS_DOCUMENT(c) (HANDOVER_##c == HANDOVER_PREPARE || HANDOVER_##c == HANDOVER_COMMIT)
+#define X(c, name, number, max)                                              \
+	{ .kind = PEER_MESSAGE_##c,                                          \
+		.handover = { .kind = HANDOVER_##c,                          \
+			.migration = "44444444-2222-3333-4444-555555555555", \
+			.database = "22222222-2222-3333-4444-555555555555",  \
+			.epoch = 3,                                          \
+			.succeeded = HANDOVER_##c == HANDOVER_FINALIZED,     \
+			.why = name " is \"odd\"",                           \
+			.document = HAS_DOCUMENT(c) ? "{\"vm\": \"\xc3\xa9\"}" : NULL } },
+	HANDOVERS(X)
+#undef X
 };
+_Static_assert(ARRAY_SIZE(samples) == PEER_MESSAGE_MAX, "one of each");
 
 /* Numbers, bounds and ways are fixed for ever: another release must understand them. */
 static const struct {
@@ -44,7 +58,34 @@ static const struct {
 	{ "PING", 4, 128, true, true, false, true },
 	{ "PONG", 5, 128, true, true, false, true },
 	{ "STATUS", 6, 1024, true, true, false, true },
+	{ "PREPARE", 16, 4194304, true, true, false, true },
+	{ "OUT", 17, 1024, true, true, false, true },
+	{ "COMMIT", 18, 4194304, true, true, false, true },
+	{ "ABORT", 19, 1024, true, true, false, true },
+	{ "UNKNOWN-DB", 20, 1024, true, true, false, true },
+	{ "ACK", 21, 1024, true, true, false, true },
+	{ "PREPARED", 32, 1024, true, true, false, true },
+	{ "BUSY", 33, 1024, true, true, false, true },
+	{ "DECLINED", 34, 1024, true, true, false, true },
+	{ "QUERY", 35, 1024, true, true, false, true },
+	{ "COMPLETE", 36, 1024, true, true, false, true },
+	{ "NOIMAGE", 37, 1024, true, true, false, true },
+	{ "ABORTED", 38, 1024, true, true, false, true },
+	{ "FINALIZED", 39, 1024, true, true, false, true },
 };
+
+/* Where its document lies is not part of what it says. */
+static void same_message(struct peer_message *got, const struct peer_message *want)
+{
+	struct peer_message expected = *want;
+
+	if (want->kind >= PEER_MESSAGE_HANDOVER) {
+		ck_assert_pstr_eq(got->handover.document, want->handover.document);
+		got->handover.document = expected.handover.document = NULL;
+	}
+	peer_message_done(got);
+	ck_assert_mem_eq(got, &expected, sizeof(*got));
+}
 
 static void header(uint8_t ret[PEER_HEADER_SIZE], size_t len, unsigned number)
 {
@@ -92,7 +133,7 @@ START_TEST(there_and_back)
 		out.len - strlen("and more"));
 	ck_assert_int_eq(frame.kind, samples[_i].kind);
 	ck_assert_msg(peer_message_read(&frame, &got, &err) == 0, "%s", err.msg);
-	ck_assert_mem_eq(&got, &samples[_i], sizeof(got));
+	same_message(&got, &samples[_i]);
 	buf_done(&out);
 }
 END_TEST
@@ -106,6 +147,7 @@ static int read_text(enum peer_message_kind kind, const char *text, struct peer_
 
 #define REST     "\"wallClock\":1,\"agentVersion\":\"1\",\"bootID\":\"b\""
 #define CAPACITY "\"capacity\":{\"cpus\":1,\"memory\":1,\"guests\":0,\"guestMemory\":0}"
+#define HAND     "\"migration\":\"m\",\"databaseID\":\"\",\"epoch\":1,\"succeeded\":0,\"why\":\"\""
 #define VERSIONS "\"versionMin\":1,\"versionMax\":1,\"version\":0"
 
 /* clang-format off */
@@ -119,6 +161,9 @@ static const struct { enum peer_message_kind kind; const char *text, *words; } b
 	{ PEER_MESSAGE_PONG,    "{\"id\":1}",              "'wall': expected a number" },
 	{ PEER_MESSAGE_REFUSED, "{\"why\":1}",             "'why': expected text of less than 320 bytes" },
 	{ PEER_MESSAGE_STATUS,  "{\"cpus\":2e6}",          "'cpus': expected a number from 0 to 1000000" },
+	{ PEER_MESSAGE_COMMIT,  "{" HAND "}",              "'document': expected text" },
+	{ PEER_MESSAGE_PREPARE, "{" HAND ",\"document\":{}}", "'document': expected text" },
+	{ PEER_MESSAGE_QUERY,   "{\"migration\":\"a\"}",     "'databaseID': expected text" },
 	{ PEER_MESSAGE_HELLO,   "{" VERSIONS "," REST "," CAPACITY "}", "'nodeName': expected text" },
 	{ PEER_MESSAGE_HELLO,   "{" VERSIONS "," REST ",\"nodeName\":\"a\"}", "'cpus': expected a number" },
 	{ PEER_MESSAGE_WELCOME, "{\"versionMin\":2,\"versionMax\":1,\"version\":0," REST ",\"nodeName\":\"a\"," CAPACITY "}",
@@ -234,6 +279,31 @@ START_TEST(which_version)
 }
 END_TEST
 
+/* Who must not be a peer: what two hosts have in common, and a word of why. */
+static const struct {
+	const char *database[2], *host[2], *words;
+} twins[] = {
+	{ { "", "" }, { "", "" }, NULL }, /* neither was told */
+	{ { "d1", "d2" }, { "h1", "h2" }, NULL },
+	{ { "d1", "" }, { "h1", "" }, NULL },
+	{ { "d1", "d2" }, { "h1", "h1" }, "'b' has the same host UUID as 'a' (h1)" },
+	{ { "d1", "d1" }, { "h1", "h2" }, "the database of 'b' is a copy of that of 'a' (d1)" },
+};
+
+START_TEST(twins_are_refused)
+{
+	struct peer_hello a = { .node = "a" }, b = { .node = "b" };
+
+	copy_str(a.database, UID_SIZE, twins[_i].database[0]);
+	copy_str(b.database, UID_SIZE, twins[_i].database[1]);
+	copy_str(a.host_uuid, UID_SIZE, twins[_i].host[0]);
+	copy_str(b.host_uuid, UID_SIZE, twins[_i].host[1]);
+	ck_assert_int_eq(peer_hello_check(&a, &b, &err), twins[_i].words ? -ERR_FORBIDDEN : 0);
+	if (twins[_i].words)
+		ck_assert_msg(strstr(err.msg, twins[_i].words) != NULL, "'%s'", err.msg);
+}
+END_TEST
+
 START_TEST(clocks)
 {
 	ck_assert_int_eq(peer_clock_ahead(10000, 9990, 20), 0);
@@ -255,6 +325,7 @@ Suite *test_peer_frame_suite(void)
 	tcase_add_test(t, bad_headers);
 	tcase_add_test(t, the_preface);
 	tcase_add_loop_test(t, which_version, 0, ARRAY_SIZE(versions));
+	tcase_add_loop_test(t, twins_are_refused, 0, ARRAY_SIZE(twins));
 	tcase_add_test(t, clocks);
 	suite_add_tcase(s, t);
 	return s;
