@@ -32,7 +32,8 @@
 	X(HYPERVISOR, 500, "InternalError")        \
 	X(DOMAIN_GONE, 404, "NotFound")            \
 	X(NOT_BUILT, 501, "NotImplemented")        \
-	X(UNSAVED, 503, "ServiceUnavailable")
+	X(UNSAVED, 503, "ServiceUnavailable")      \
+	X(NO_IMAGE, 404, "NotFound")
 
 enum err_code {
 #define X(code, status, reason) ERR_##code,

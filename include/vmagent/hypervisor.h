@@ -74,7 +74,8 @@ msec op_kind_deadline(enum op_kind kind); /* how long it may take before it is r
 	X(CHECK, "check") /* target must exist and be a regular file or block device */       \
 	X(CREATE_RAW,                                                                         \
 		"raw") /* sparse raw file of `capacity` if target is absent (DiskOrCreate) */ \
-	X(OVERLAY, "overlay") /* qcow2 over `base`, anew */                                   \
+	X(OVERLAY, "overlay") /* qcow2 over the image `base`, anew; `link` leads to it */     \
+	X(LINK, "link")       /* target leads to the file `inner` of the image `base` */      \
 	X(EMPTY, "empty")     /* qcow2 of `capacity`, anew */
 
 enum volume_work_kind {
@@ -88,7 +89,9 @@ struct volume_work {
 	enum volume_work_kind kind;
 	char *volume;     /* owned; the volume's name, for messages */
 	char *target;     /* owned; absolute path */
-	char *base;       /* owned or NULL; absolute path of the backing image */
+	char *base;       /* owned or NULL; an image: its absolute path, or a reference */
+	char *inner;      /* owned or NULL; which file, where the image is a folder */
+	char *link;       /* owned or NULL; absolute path, in the run's folder */
 	int64_t capacity; /* bytes */
 };
 

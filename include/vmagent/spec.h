@@ -128,7 +128,8 @@ struct disk {
 struct volume {
 	char *name; /* owned */
 	enum volume_kind kind;
-	char *path; /* owned; hostDisk: the file; containerDisk: the image file, without file:// */
+	char *path;       /* owned; hostDisk: the file; containerDisk: the image, without file:// */
+	char *inner;      /* owned or NULL; containerDisk.path: the file within a folder's image */
 	int64_t capacity; /* bytes; emptyDisk, and hostDisk with create */
 	bool create;      /* hostDisk type DiskOrCreate */
 	bool shared;      /* hostDisk shared: true */
@@ -146,10 +147,10 @@ struct interface {
 };
 
 struct kernel_boot {
-	char *directory; /* owned; container.image: a local folder, without file:// */
-	char *kernel;    /* owned or NULL; path within the folder */
-	char *initrd;    /* owned or NULL */
-	char *args;      /* owned or NULL */
+	char *image;  /* owned; container.image, without file://: a folder */
+	char *kernel; /* owned or NULL; path within the folder */
+	char *initrd; /* owned or NULL */
+	char *args;   /* owned or NULL */
 };
 
 struct cpu_feature {

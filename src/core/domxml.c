@@ -113,10 +113,10 @@ static void smbios(xmlTextWriterPtr w, const struct vmi_spec *spec)
 
 #define BOOT_MENU_MS "10000"
 
-static void kernel_boot(xmlTextWriterPtr w, const struct kernel_boot *boot)
+static void kernel_boot(xmlTextWriterPtr w, const struct kernel_boot *boot, const char *directory)
 {
-	autofree char *kernel = kernel_boot_path(boot, boot->kernel);
-	autofree char *initrd = kernel_boot_path(boot, boot->initrd);
+	autofree char *kernel = boot->kernel ? kernel_path(directory) : NULL;
+	autofree char *initrd = boot->initrd ? initrd_path(directory) : NULL;
 
 	xml_leaf(w, "kernel", kernel);
 	xml_leaf(w, "initrd", initrd);
@@ -134,7 +134,7 @@ static void efi(xmlTextWriterPtr w, bool secure)
 	xml_close(w);
 }
 
-static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec)
+static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec, const char *directory)
 {
 	bool is_efi = spec->bootloader != BOOTLOADER_BIOS;
 
@@ -146,7 +146,7 @@ static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec)
 	xml_close(w);
 	if (is_efi)
 		efi(w, spec->bootloader == BOOTLOADER_EFI_SECURE);
-	kernel_boot(w, &spec->kernel_boot);
+	kernel_boot(w, &spec->kernel_boot, directory);
 	if (spec->bios_serial)
 		xml_empty(w, "bios", "useserial", "yes", NULL);
 	if (spec->start_paused) /* time to choose, once it is resumed (§8.3) */
@@ -198,7 +198,7 @@ static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	identity(w, spec, context);
 	size(w, spec);
 	smbios(w, spec);
-	firmware(w, spec);
+	firmware(w, spec, context->directory);
 	domain_features(w, spec, context->kvm);
 	cpu(w, spec, context->kvm);
 	domain_clock(w, &spec->clock, context->kvm);

@@ -89,14 +89,16 @@ static void driver(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct
  * The whole chain, so that nothing is probed in a file that a guest may have written to, and an image
  * that names a backing file of its own does not get it opened.
  */
-static void backing(xmlTextWriterPtr w, const struct volume *volume)
+static void backing(xmlTextWriterPtr w, const struct volume *volume, const char *directory)
 {
+	autofree char *base = volume_base(volume, directory);
+
 	if (volume->kind == VOLUME_HOST_DISK)
 		return;
 	xml_open(w, "backingStore");
-	if (volume->kind == VOLUME_CONTAINER_DISK) {
+	if (base) {
 		xml_attr(w, "type", "file");
-		xml_empty(w, "source", "file", volume->path, NULL);
+		xml_empty(w, "source", "file", base, NULL);
 		xml_empty(w, "backingStore", NULL);
 	}
 	xml_close(w);
@@ -113,7 +115,7 @@ static void medium(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct
 	path = volume_target(volume, directory);
 	driver(w, spec, disk, volume);
 	xml_empty(w, "source", "file", path, NULL);
-	backing(w, volume);
+	backing(w, volume, directory);
 }
 
 static void block_size(xmlTextWriterPtr w, const struct disk *disk)

@@ -30,13 +30,21 @@ char *volume_path(const struct vmi_spec *spec, const char *name, const char *dir
 	return volume ? volume_target(volume, directory) : NULL;
 }
 
-char *kernel_boot_path(const struct kernel_boot *boot, const char *file)
+char *volume_base(const struct volume *volume, const char *directory)
 {
-	if (!boot->directory || !file)
-		return NULL;
-	while (*file == '/')
-		file++;
-	return xasprintf("%s/%s", boot->directory, file);
+	return volume->kind == VOLUME_CONTAINER_DISK
+		? xasprintf("%s/%s.base", directory, volume->name)
+		: NULL;
+}
+
+char *kernel_path(const char *directory)
+{
+	return xasprintf("%s/kernel", directory);
+}
+
+char *initrd_path(const char *directory)
+{
+	return xasprintf("%s/initrd", directory);
 }
 
 static enum volume_work_kind work_kind(const struct volume *volume)
@@ -68,18 +76,25 @@ static struct volume_work volume_work_of(const struct volume *volume, const char
 		.volume = xstrdup(volume->name),
 		.target = volume_target(volume, directory),
 		.base = volume->kind == VOLUME_CONTAINER_DISK ? xstrdup(volume->path) : NULL,
+		.inner = xstrdup(volume->inner),
+		.link = volume_base(volume, directory),
 		.capacity = volume_size(volume),
 	};
 }
 
-/* Takes path; NULL adds nothing. */
-static void add_boot_file(struct volume_work *work, size_t *n, char *path)
+/* Without the file there is nothing to do. */
+static void add_boot_file(struct volume_work *work, size_t *n, const char *image, const char *file,
+	char *target)
 {
-	if (!path)
+	if (!file) {
+		free(target);
 		return;
-	work[(*n)++] = (struct volume_work){ .kind = VOLUME_WORK_CHECK,
+	}
+	work[(*n)++] = (struct volume_work){ .kind = VOLUME_WORK_LINK,
 		.volume = xstrdup("kernelBoot"),
-		.target = path };
+		.target = target,
+		.base = xstrdup(image),
+		.inner = xstrdup(file) };
 }
 
 void volume_works(const struct vmi_spec *spec, const char *directory, struct volume_work **ret_work,
@@ -89,8 +104,8 @@ void volume_works(const struct vmi_spec *spec, const char *directory, struct vol
 	struct volume_work *work = xcalloc(spec->n_volumes + 2, sizeof(*work));
 	size_t n = 0;
 
-	add_boot_file(work, &n, kernel_boot_path(boot, boot->kernel));
-	add_boot_file(work, &n, kernel_boot_path(boot, boot->initrd));
+	add_boot_file(work, &n, boot->image, boot->kernel, kernel_path(directory));
+	add_boot_file(work, &n, boot->image, boot->initrd, initrd_path(directory));
 	for (size_t i = 0; i < spec->n_volumes; i++)
 		work[n++] = volume_work_of(&spec->volumes[i], directory);
 	*ret_work = work;

@@ -47,7 +47,10 @@ unsigned disk_io_thread(const struct vmi_spec *spec, const struct disk *disk); /
 
 /* domxml_volumes.c. The file that a volume's disk reads and writes; owned by the caller. */
 char *volume_target(const struct volume *volume, const char *directory);
-/* borrowed or NULL */
-char *kernel_boot_path(const struct kernel_boot *boot, const char *file); /* owned; NULL for NULL */
+/* The link that leads to the image behind it, or NULL; owned by the caller. */
+char *volume_base(const struct volume *volume, const char *directory);
+/* The links that lead to the files of kernelBoot; owned by the caller. */
+char *kernel_path(const char *directory);
+char *initrd_path(const char *directory);
 
 #endif

@@ -157,6 +157,14 @@ static bool is_hopeless(const struct op_result *result)
 		(code == ERR_INVALID || code == ERR_NOT_FOUND || code == ERR_FORBIDDEN);
 }
 
+/* Nothing pulls an image: it is looked for again, less and less often, until it is there. */
+static enum obstacle obstacle_of(const struct vmi *vmi, const struct op_result *result)
+{
+	if (result->err.code != ERR_NO_IMAGE)
+		return OBSTACLE_SYNC;
+	return vmi->tries > 1 ? OBSTACLE_IMAGE_BACK_OFF : OBSTACLE_IMAGE;
+}
+
 static void fold_failure(struct machine *m, const struct op_result *result, struct now now)
 {
 	struct vmi *vmi = m->vmi;
@@ -167,7 +175,7 @@ static void fold_failure(struct machine *m, const struct op_result *result, stru
 		return; /* said once by the connection itself */
 	if (result->kind == OP_START && vmi->words == WORDS_NONE)
 		vmi->words = WORDS_WANTED;
-	vmi_set_error(vmi, OBSTACLE_SYNC, result->err.msg);
+	vmi_set_error(vmi, obstacle_of(vmi, result), result->err.msg);
 	m->vmi_changed = true;
 	m->vm_changed = m->vm != NULL;
 }

@@ -48,6 +48,8 @@ void op_done(struct op *op)
 		free(op->work[i].volume);
 		free(op->work[i].target);
 		free(op->work[i].base);
+		free(op->work[i].inner);
+		free(op->work[i].link);
 	}
 	free(op->work);
 	free(op->ns);
@@ -71,6 +73,8 @@ static struct volume_work *work_copy(const struct volume_work *work, size_t n)
 		copy[i].volume = xstrdup(work[i].volume);
 		copy[i].target = xstrdup(work[i].target);
 		copy[i].base = xstrdup(work[i].base);
+		copy[i].inner = xstrdup(work[i].inner);
+		copy[i].link = xstrdup(work[i].link);
 	}
 	return copy;
 }

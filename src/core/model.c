@@ -91,7 +91,7 @@ bool object_kind_parse(const char *kind, enum object_kind *ret_kind)
 
 static void kernel_boot_done(struct kernel_boot *boot)
 {
-	free(boot->directory);
+	free(boot->image);
 	free(boot->kernel);
 	free(boot->initrd);
 	free(boot->args);
@@ -114,6 +114,7 @@ static void volumes_free(struct volume *volumes, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		free(volumes[i].name);
 		free(volumes[i].path);
+		free(volumes[i].inner);
 	}
 	free(volumes);
 }

@@ -11,6 +11,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "core/image_ref.h"
+
 #define LOWER    "abcdefghijklmnopqrstuvwxyz"
 #define UPPER    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS   "0123456789"
@@ -198,9 +200,14 @@ const char *image_path(const char *image)
 	return starts_with(image, FILE_SCHEME) ? image + strlen(FILE_SCHEME) : image;
 }
 
+bool is_local_image(const char *s)
+{
+	return *s == '/' || starts_with(s, FILE_SCHEME);
+}
+
 bool is_image(const char *s)
 {
-	return is_clean_path(image_path(s));
+	return is_local_image(s) ? is_clean_path(image_path(s)) : is_image_ref(s);
 }
 
 bool path_is_below(const char *path, const char *const *roots)

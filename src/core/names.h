@@ -31,7 +31,8 @@ bool is_pci_address(const char *s);   /* dddd:bb:ss.f, hexadecimal */
 bool is_kernel_args(const char *s);   /* one line */
 bool is_clean_path(const char *s);    /* absolute, no empty, "." or ".." part, none at the end */
 bool is_inner_path(const char *s);    /* clean within a folder; a leading slash is fine */
-bool is_image(const char *s);         /* file://<clean path> or a clean path */
+bool is_image(const char *s);         /* file://<clean path>, a clean path, or a reference */
+bool is_local_image(const char *s);   /* one of the first two, if it is an image at all */
 
 /* The path that an image names: what follows file://, or all of it. Borrowed from image. */
 const char *image_path(const char *image);

@@ -36,7 +36,8 @@ static void host_disk_rules(struct check *c, const struct node *volume)
 
 void image_rules(struct check *c, const struct node *image, const char *field)
 {
-	if (image && image->kind == NODE_STRING && is_image(image->text) && c->policy->image_roots)
+	if (image && image->kind == NODE_STRING && is_image(image->text) &&
+		is_local_image(image->text) && c->policy->image_roots)
 		root_rule(c, image, field, c->policy->image_roots);
 }
 

@@ -78,8 +78,8 @@ enum schema_treat {
 	X(PCI_ADDRESS, is_pci_address, "a PCI address such as 0000:81:01.0")                           \
 	X(PATH, is_clean_path, "an absolute path without '.', '..' or '//'")                           \
 	X(INNER_PATH, is_inner_path, "a path within the image's folder, without '.', '..' or '//'")    \
-	X(IMAGE, is_image, "file:///PATH or an absolute path, without '.', '..' or '//' (registries come " \
-		"with a later version)")
+	X(IMAGE, is_image, "an image such as quay.io/containerdisks/debian:12, file:///PATH or an absolute " \
+		"path, without '.', '..' or '//'")
 /* clang-format on */
 
 enum schema_rule {

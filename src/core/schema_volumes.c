@@ -17,7 +17,7 @@ static const struct schema_field rows[] = {
 	F(SPEC, "volumes[].containerDisk.imagePullPolicy", ENUM, ONE(PULL_POLICIES),
 		IGNORED(PULL_NOTE)),
 	F(SPEC, "volumes[].containerDisk.imagePullSecret", STRING, IGNORED(PULL_NOTE)),
-	F(SPEC, "volumes[].containerDisk.path",            STRING, IGNORED(PULL_NOTE)),
+	F(SPEC, "volumes[].containerDisk.path",            STRING, RULE(INNER_PATH)),
 	F(SPEC, "volumes[].emptyDisk",                     MAP),
 	F(SPEC, "volumes[].emptyDisk.capacity",            QUANTITY, REQUIRED, RANGE(1, 0)),
 	F(SPEC, "volumes[].hostDisk",                      MAP),

@@ -145,7 +145,7 @@ static void parse_kernel(const struct node *spec, struct kernel_boot *boot)
 
 	if (!image)
 		return;
-	boot->directory = xstrdup(image_path(image));
+	boot->image = xstrdup(image_path(image));
 	boot->kernel = spec_copy(from, "container.kernelPath");
 	boot->initrd = spec_copy(from, "container.initrdPath");
 	boot->args = spec_copy(from, "kernelArgs");

@@ -31,6 +31,7 @@ static int parse_volume(const struct node *from, struct volume *volume, struct e
 	if (image) {
 		volume->kind = VOLUME_CONTAINER_DISK;
 		volume->path = xstrdup(image_path(image));
+		volume->inner = spec_copy(from, "containerDisk.path");
 		return 0;
 	}
 	if (!node_get(from, "emptyDisk"))

@@ -58,6 +58,9 @@ void vm_delete(struct machine *m, struct now now);
  * was told to by a stop that came before, still ends. A restart that only waits is forgotten. */
 void vm_orphan(struct machine *m, struct now now);
 
+/* The reason of the event that tells of it. A constant. */
+const char *obstacle_event(enum obstacle obstacle);
+
 /* A failed try of an op is not repeated before this many ms: 1 s doubling, to 30 s. */
 #define RETRY_FIRST_S 1
 #define RETRY_MAX_S   30

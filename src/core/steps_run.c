@@ -174,7 +174,7 @@ void step_kill(struct step_call *c)
 	vmi->signal_last = c->env->now.boot;
 }
 
-static const char *obstacle_event(enum obstacle obstacle)
+const char *obstacle_event(enum obstacle obstacle)
 {
 	static const char *const events[] = {
 #define X(c, condition, reason, event) event,

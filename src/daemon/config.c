@@ -23,6 +23,7 @@ static const struct setting settings[] = {
 	SETTING("libvirt",              "libvirt",          libvirt,   "qemu:///system"),
 	SETTING("readOnlySocket.path",  "read-only-socket", ro_socket, NULL),
 	SETTING("readOnlySocket.group", NULL,               ro_group,  NULL),
+	SETTING("imageDir",             NULL,               images.directory, NULL),
 	SETTING("nodeName",             NULL,               node_name, NULL),
 	SETTING("peerListen",           NULL,               peer_listen, "[::]"),
 	SETTING("tls.ca",               NULL,               tls_ca,    "/etc/vmagent/pki/cacert.pem"),
@@ -171,6 +172,8 @@ static void default_roots(struct config *config)
 		if (!roots[0])
 			roots[0] = xasprintf("%s/%s", config->state, root_lists[i].folder);
 	}
+	if (!config->images.directory)
+		config->images.directory = xasprintf("%s/images", config->state);
 }
 
 /* /run/vmagent/vmagent.sock has vmagent-ro.sock beside it. */
@@ -213,5 +216,6 @@ void config_done(struct config *config)
 		free(take(setting_at(config, &settings[i])));
 	for (size_t i = 0; i < ARRAY_SIZE(root_lists); i++)
 		roots_done(roots_at(config, &root_lists[i]));
+	image_rules_done(&config->images);
 	config_peers_done(config);
 }

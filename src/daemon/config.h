@@ -9,6 +9,7 @@
 #include <vmagent/err.h>
 #include <vmagent/peer.h>
 
+#include "core/image_ref.h"
 #include "core/tuning.h"
 
 #define CONFIG_FILE      "/etc/vmagent/vmagent.yaml"
@@ -35,7 +36,9 @@ struct config {
 	size_t n_peers;
 	char *host_disk_roots[CONFIG_ROOTS_MAX + 1]; /* NULL-terminated; default: <state>/disks */
 	char *image_roots[CONFIG_ROOTS_MAX + 1]; /* … of containerDisk images: <state>/images */
-	enum emulation emulation;                /* auto: KVM where it truly works */
+	struct image_map
+		images; /* what stands for images of registries; its folder: <state>/images */
+	enum emulation emulation; /* auto: KVM where it truly works */
 	struct tuning tuning;
 };
 

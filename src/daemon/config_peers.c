@@ -29,6 +29,7 @@ const char *config_expects(const char *name, const char *text)
 {
 	/* clang-format off */
 	static const struct { const char *name; bool (*is_good)(const char *text); const char *expected; } texts[] = {
+		{ "imageDir",   is_absolute,      "an absolute path" },
 		{ "nodeName",   is_dns_subdomain, "a name in lower case, as in DNS" },
 		{ "peerListen", is_numeric,       "a numeric address, or one with a port: 192.0.2.1:16516" },
 		{ "tls.ca",     is_absolute,      "an absolute path" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the two sources of the configuration share: config.c has the tables of settings and reads the
- * command line, config_file.c reads the file, and config_peers.c what it says of peers.
+ * command line, config_file.c reads the file, config_peers.c and config_images.c what it says of peers and images.
  */
 #ifndef VMAGENT_DAEMON_CONFIG_PRIVATE_H
 #define VMAGENT_DAEMON_CONFIG_PRIVATE_H
@@ -42,6 +42,8 @@ int config_refuse(const char *path, const struct node *at, struct err *err, cons
 const char *config_expects(const char *name, const char *text);
 
 int config_read_peers(struct config *config, const char *path, const struct node *list,
+	struct err *err);
+int config_read_images(struct config *config, const char *path, const struct node *list,
 	struct err *err);
 void config_peers_done(struct config *config);
 

@@ -36,6 +36,7 @@ void host_init(struct host *host, uv_loop_t *loop, const struct config *config, 
 	struct image_roots roots = {
 		.host_disks = (const char *const *)config->host_disk_roots,
 		.images = (const char *const *)config->image_roots,
+		.map = &config->images,
 	};
 
 	host->port.ops = &host_ops;

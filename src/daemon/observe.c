@@ -221,6 +221,16 @@ static void read_result(struct agent *agent, struct machine *m, const struct inf
 			agent_is_settled(agent) || m->dom.agreed >= READS_TO_AGREE);
 }
 
+/* An image that is not there is looked for again and again; it is told twice. */
+#define IMAGE_NOTES_MAX 2
+
+static const char *failure_event(const struct vmi *vmi, const struct op_result *result)
+{
+	if (result->err.code != ERR_NO_IMAGE)
+		return "SyncFailed";
+	return obstacle_event(vmi->obstacle);
+}
+
 static void note_failure(struct agent *agent, struct machine *m, const struct op_result *result)
 {
 	struct happening what = { .warning = true };
@@ -234,7 +244,9 @@ static void note_failure(struct agent *agent, struct machine *m, const struct op
 		return;
 	if (of_agent && m->dom.agent_tries > 1)
 		return; /* said of this agent already */
-	happen(&what, KIND_VMI, of_agent ? NULL : "SyncFailed", "%s failed: %s",
+	if (result->err.code == ERR_NO_IMAGE && m->vmi->tries > IMAGE_NOTES_MAX)
+		return;
+	happen(&what, KIND_VMI, of_agent ? NULL : failure_event(m->vmi, result), "%s failed: %s",
 		op_kind_name(result->kind), result->err.msg);
 	agent_note(agent, &m->vmi->meta, &what);
 }

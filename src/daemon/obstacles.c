@@ -32,7 +32,8 @@ enum obstacle obstacles_find(const struct agent *agent, const struct machine *m,
 /* An op that failed waits for its time, whatever else changes. */
 static bool is_waiting(const struct vmi *vmi)
 {
-	return vmi && vmi->obstacle > OBSTACLE_SYNC && vmi->phase == PHASE_SCHEDULING;
+	return vmi && vmi->phase == PHASE_SCHEDULING && vmi->obstacle > OBSTACLE_SYNC &&
+		vmi->obstacle != OBSTACLE_IMAGE && vmi->obstacle != OBSTACLE_IMAGE_BACK_OFF;
 }
 
 void obstacles_turn(struct agent *agent)

@@ -11,6 +11,8 @@
 
 #include <uv.h>
 
+#include "core/image_ref.h"
+
 #define IMAGE_CHILD_MEMORY "1073741824" /* bytes of address space for qemu-img */
 #define IMAGE_CHILD_CPU    "60"         /* seconds of processor time for it */
 #define IMAGE_TMP_SUFFIX   ".tmp"
@@ -20,6 +22,7 @@ struct image;
 struct image_roots {                   /* NULL-terminated lists; borrowed for the adapter's life */
 	const char *const *host_disks; /* hostDisk files lie below one of these, links followed */
 	const char *const *images;     /* containerDisk images and kernelBoot folders likewise */
+	const struct image_map *map;   /* what stands for the images of registries */
 };
 
 /* Loop thread, all of them. loop and what the sink points to must outlive it. */
@@ -27,7 +30,7 @@ struct image *image_new(uv_loop_t *loop, const struct image_roots *roots, struct
 
 /*
  * Takes a copy of op, which is PREPARE or CLEAN; sink.result() comes later, exactly once. Errors:
- * ERR_NOT_FOUND (a file or qemu-img is missing), ERR_FORBIDDEN (outside the roots), ERR_INVALID (not an
+ * ERR_NOT_FOUND (a file or qemu-img is missing), ERR_NO_IMAGE (no file stands for a reference), ERR_FORBIDDEN (outside the roots), ERR_INVALID (not an
  * image that may be used), ERR_NO_SPACE, ERR_IO; the words name volume and path.
  */
 void image_submit(struct image *image, const struct op *op);

@@ -42,7 +42,7 @@ static int fail(struct job *job, const struct volume_work *work, const char *pat
 }
 
 /* Names the first part of the path that fails, where that is not the whole. */
-static int fail_at(struct job *job, const struct volume_work *work, const char *path, int error)
+int image_fail_at(struct job *job, const struct volume_work *work, const char *path, int error)
 {
 	autofree char *part = xstrdup(path);
 
@@ -78,41 +78,52 @@ static bool is_below(const char *path, const char *const *roots)
 	return false;
 }
 
-/* A guest writes to its hostDisks: never to what the others are made of. */
-static bool reads_only(const struct volume_work *work)
+static int refuse_place(struct job *job, const struct volume_work *work, const char *path,
+	const char *real, const char *roots)
 {
-	return work->kind == VOLUME_WORK_OVERLAY || streq(work->volume, VOLUME_KERNEL_BOOT);
-}
-
-/* path, or the folder that it is to be made in, must lie below a root when all links are followed. */
-static int check_roots(struct job *job, const struct volume_work *work, const char *path)
-{
-	const struct image_roots *roots = &job->image->roots;
-	bool image = reads_only(work);
-	char real[PATH_MAX];
-
-	if (!realpath(path, real))
-		return fail_at(job, work, path, errno);
-	if (is_below(real, image ? roots->images : roots->host_disks))
-		return 0;
 	return err_set(&job->err, ERR_FORBIDDEN,
 		"volume '%s': '%s' is '%s', which is not below a folder that the configuration allows "
 		"(%s)",
-		work->volume, path, real, image ? "imageRoots" : "hostDiskRoots");
+		work->volume, path, real, roots);
 }
 
-static int check_file(struct job *job, const struct volume_work *work, const char *path)
+/* A guest writes to its hostDisks: never to what the others are made of. */
+static int check_roots(struct job *job, const struct volume_work *work, const char *path)
+{
+	char real[PATH_MAX];
+
+	if (!realpath(path, real))
+		return image_fail_at(job, work, path, errno);
+	if (is_below(real, job->image->roots.host_disks))
+		return 0;
+	return refuse_place(job, work, path, real, "hostDiskRoots");
+}
+
+int image_check_real(struct job *job, const struct volume_work *work, const char *real,
+	const char *const own[2])
+{
+	if (is_below(real, job->image->roots.images) || is_below(real, own))
+		return 0;
+	return refuse_place(job, work, work->base, real, "imageRoots");
+}
+
+static int check_kind(struct job *job, const struct volume_work *work, const char *path)
 {
 	struct stat st;
 
-	if (check_roots(job, work, path) < 0)
-		return -(int)job->err.code;
 	if (stat(path, &st) < 0)
 		return fail(job, work, path, errno);
 	if (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode))
 		return 0;
 	return err_set(&job->err, ERR_INVALID,
 		"volume '%s': '%s' is neither a file nor a block device", work->volume, path);
+}
+
+static int check_file(struct job *job, const struct volume_work *work, const char *path)
+{
+	if (check_roots(job, work, path) < 0)
+		return -(int)job->err.code;
+	return check_kind(job, work, path);
 }
 
 /* ---- what is there, and what is made here -------------------------------------------------------- */
@@ -157,19 +168,16 @@ static int create_raw(struct job *job, const struct volume_work *work)
 }
 
 /* An image that names another file would open it for the guest: refused. */
-static int check_base(struct job *job, const struct volume_work *work, const char **ret_format)
+static int check_format(struct job *job, const struct volume_work *work, const char *path,
+	const char **ret_format)
 {
 	unsigned char head[IMAGE_HEAD_SIZE];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
 	bool refers;
-	ssize_t n;
-	int fd;
 
-	if (check_file(job, work, work->base) < 0)
-		return -(int)job->err.code;
-	fd = open(work->base, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	n = fd < 0 ? -1 : read(fd, head, sizeof(head));
 	if (n < 0)
-		fail(job, work, work->base, errno);
+		fail(job, work, path, errno);
 	if (fd >= 0)
 		close(fd);
 	if (n < 0)
@@ -179,13 +187,44 @@ static int check_base(struct job *job, const struct volume_work *work, const cha
 		return err_set(&job->err, ERR_INVALID,
 			"volume '%s': '%s' is neither a raw nor a qcow2 image; unpack it, or make one "
 			"with 'qemu-img convert -O qcow2'",
-			work->volume, work->base);
+			work->volume, path);
 	if (refers)
 		return err_set(&job->err, ERR_INVALID,
 			"volume '%s': '%s' refers to another file (backing or data file), which is not "
 			"allowed; make it whole with 'qemu-img convert'",
-			work->volume, work->base);
+			work->volume, path);
 	return 0;
+}
+
+/* What was judged is what is opened later: by the real path, under a name that does not change. */
+static int put_link(struct job *job, const struct volume_work *work, const char *link,
+	const char *real)
+{
+	autofree char *tmp = xasprintf("%s" IMAGE_TMP_SUFFIX, link);
+
+	unlink(tmp);
+	if (symlink(real, tmp) < 0 || rename(tmp, link) < 0)
+		return fail(job, work, link, errno);
+	return 0;
+}
+
+static int check_base(struct job *job, const struct volume_work *work, const char **ret_format)
+{
+	char real[PATH_MAX];
+
+	if (image_find(job, work, real) < 0 || check_kind(job, work, real) < 0 ||
+		check_format(job, work, real, ret_format) < 0)
+		return -(int)job->err.code;
+	return put_link(job, work, work->link, real);
+}
+
+static int link_file(struct job *job, const struct volume_work *work)
+{
+	char real[PATH_MAX];
+
+	if (image_find(job, work, real) < 0 || check_kind(job, work, real) < 0)
+		return -(int)job->err.code;
+	return put_link(job, work, work->target, real);
 }
 
 static int make_folder(struct job *job)
@@ -210,6 +249,8 @@ static int check_work(struct job *job, size_t i)
 		return create_raw(job, work);
 	case VOLUME_WORK_OVERLAY:
 		return check_base(job, work, &job->formats[i]);
+	case VOLUME_WORK_LINK:
+		return link_file(job, work);
 	case VOLUME_WORK_EMPTY:
 	case VOLUME_WORK_MAX:
 		return 0;

@@ -115,7 +115,7 @@ void image_child(struct job *job, void (*done)(struct job *job))
 	const char *format = job->formats[job->next];
 	struct child *child = xcalloc(1, sizeof(*child));
 	autofree char *tmp = work_tmp(work), *capacity = NULL;
-	char *overlay[] = { LIMITS, "-F", (char *)format, "-b", work->base, tmp, NULL };
+	char *overlay[] = { LIMITS, "-F", (char *)format, "-b", work->link, tmp, NULL };
 	char *empty[] = { LIMITS, tmp, NULL, NULL };
 	int error;
 

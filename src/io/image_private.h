@@ -4,10 +4,11 @@
 #ifndef VMAGENT_IO_IMAGE_PRIVATE_H
 #define VMAGENT_IO_IMAGE_PRIVATE_H
 
+#include <limits.h>
+
 #include "io/image.h"
 
-#define VOLUME_KERNEL_BOOT "kernelBoot" /* what volume_works() calls kernel and initrd */
-#define CHILD_WORDS_MAX    400          /* bytes of qemu-img's stderr that are kept */
+#define CHILD_WORDS_MAX 400 /* bytes of qemu-img's stderr that are kept */
 
 struct image {
 	uv_loop_t *loop;
@@ -38,6 +39,15 @@ void image_check(struct job *job);
 void image_finish(struct job *job);
 /* On the pool: removes the run's folder with all that is in it. */
 void image_clean(struct job *job);
+
+/* image_find.c: the file that the work's image is, links followed and judged. */
+int image_find(struct job *job, const struct volume_work *work, char ret_real[PATH_MAX]);
+
+/* image_check.c: puts the words of an error number into job->err, naming the part of the path that fails. */
+int image_fail_at(struct job *job, const struct volume_work *work, const char *path, int error);
+/* Whether an image at real, links followed, lies below an image root, or below one of `own`. */
+int image_check_real(struct job *job, const struct volume_work *work, const char *real,
+	const char *const own[2]);
 
 bool work_needs_child(const struct volume_work *work);
 char *work_tmp(const struct volume_work *work); /* owned */

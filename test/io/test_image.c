@@ -21,6 +21,8 @@ static struct world {
 	struct image *image;
 	char folder[64], disks[80], images[80], run[80];
 	const char *disk_roots[2], *image_roots[2];
+	struct image_map map;
+	char map_folder[80];
 	struct err err;
 	unsigned results;
 } w;
@@ -49,7 +51,7 @@ static void on_result(void *ctx, const struct op_result *result)
 static void set_up(void)
 {
 	struct hv_sink sink = { .result = on_result };
-	struct image_roots roots = { w.disk_roots, w.image_roots };
+	struct image_roots roots = { w.disk_roots, w.image_roots, &w.map };
 
 	memset(&w.err, 0, sizeof(w.err));
 	w.results = 0;
@@ -60,6 +62,8 @@ static void set_up(void)
 	snprintf(w.run, sizeof(w.run), "%s/run", w.folder);
 	mkdir(w.disks, 0755);
 	mkdir(w.images, 0755);
+	snprintf(w.map_folder, sizeof(w.map_folder), "%s/mapped", w.folder);
+	w.map = (struct image_map){ .directory = w.map_folder };
 	w.disk_roots[0] = w.disks;
 	w.image_roots[0] = w.images;
 	uv_loop_init(&w.loop);
@@ -90,13 +94,38 @@ static int run_op(enum op_kind kind, struct volume_work *work, size_t n)
 static int prepare(enum volume_work_kind kind, const char *target, const char *base,
 	int64_t capacity)
 {
+	autofree char *link = path_in(w.run, "root.base");
 	struct volume_work work = { .kind = kind,
 		.volume = (char *)"root",
 		.target = (char *)target,
 		.base = (char *)base,
+		.link = link,
 		.capacity = capacity };
 
 	return run_op(OP_PREPARE, &work, 1);
+}
+
+/* An overlay over an image, of which that file is meant. */
+static int overlay(const char *image, const char *inner)
+{
+	autofree char *target = path_in(w.run, "root.qcow2"), *link = path_in(w.run, "root.base");
+	struct volume_work work = { .kind = VOLUME_WORK_OVERLAY,
+		.volume = (char *)"root",
+		.target = target,
+		.base = (char *)image,
+		.inner = (char *)inner,
+		.link = link };
+
+	return run_op(OP_PREPARE, &work, 1);
+}
+
+static void assert_link_is(const char *link, const char *file)
+{
+	autofree char *path = path_in(w.run, link);
+	char real[4096] = "";
+
+	ck_assert_ptr_nonnull(realpath(path, real));
+	ck_assert_str_eq(real, file);
 }
 
 static bool exists(const char *path)
@@ -185,15 +214,92 @@ END_TEST
 START_TEST(test_a_disk_is_no_image)
 {
 	autofree char *base = path_in(w.images, "base"), *link = path_in(w.disks, "link");
-	struct volume_work boot = { .kind = VOLUME_WORK_CHECK,
-		.volume = (char *)"kernelBoot",
-		.target = base };
 
 	shell("echo x > '%s'%s", base, "");
 	shell("ln -s '%s' '%s'", base, link);
 	ck_assert_int_eq(prepare(VOLUME_WORK_CHECK, link, NULL, 0), ERR_FORBIDDEN);
 	ck_assert_int_eq(prepare(VOLUME_WORK_CREATE_RAW, link, NULL, MIB), ERR_FORBIDDEN);
+}
+END_TEST
+
+START_TEST(test_kernel_is_linked)
+{
+	autofree char *kernel = path_in(w.images, "boot/vmlinuz"),
+		      *target = path_in(w.run, "kernel");
+	struct volume_work boot = { .kind = VOLUME_WORK_LINK,
+		.volume = (char *)"kernelBoot",
+		.target = target,
+		.base = w.images,
+		.inner = (char *)"/boot/vmlinuz" };
+
+	ck_assert_int_eq(run_op(OP_PREPARE, &boot, 1), ERR_NOT_FOUND);
+	assert_said("images/boot/vmlinuz");
+	shell("mkdir '%s/boot' && echo x > '%s'", w.images, kernel);
 	ck_assert_int_eq(run_op(OP_PREPARE, &boot, 1), ERR_OK);
+	assert_link_is("kernel", kernel);
+	boot.inner = (char *)"out";
+	shell("ln -s /etc/passwd '%s/out'%s", w.images, "");
+	ck_assert_int_eq(run_op(OP_PREPARE, &boot, 1), ERR_FORBIDDEN);
+	assert_said("imageRoots");
+	assert_link_is("kernel", kernel);
+}
+END_TEST
+
+/* Nothing stands for a reference: that is no failure of the run. Then something does. */
+START_TEST(test_reference_by_the_folder)
+{
+	autofree char *file = path_in(w.map_folder, "cirros.img"),
+		      *better = path_in(w.map_folder, "cirros:1.qcow2");
+
+	ck_assert_int_eq(overlay("quay.io/k/cirros:1", NULL), ERR_NO_IMAGE);
+	assert_said("image 'quay.io/k/cirros:1'");
+	assert_said("has no file 'cirros:1' or 'cirros'");
+	shell("mkdir '%s' && qemu-img create -q -f raw '%s' 8M", w.map_folder, file);
+	ck_assert_int_eq(overlay("quay.io/k/cirros:1", NULL), ERR_OK);
+	assert_link_is("root.base", file);
+	shell("qemu-img create -q -f qcow2 '%s' 8M%s", better, "");
+	ck_assert_int_eq(overlay("quay.io/k/cirros:1", NULL), ERR_OK);
+	assert_link_is("root.base", better);
+	shell("ln -sf /etc/passwd '%s'%s", better, "");
+	ck_assert_int_eq(overlay("quay.io/k/cirros:1", NULL), ERR_FORBIDDEN);
+}
+END_TEST
+
+START_TEST(test_reference_by_a_rule)
+{
+	autofree char *file = path_in(w.folder, "elsewhere.img");
+
+	w.map.rules[0] = (struct image_rule){ (char *)"quay.io/*", file };
+	w.map.n_rules = 1;
+	ck_assert_int_eq(overlay("quay.io/a", NULL), ERR_NO_IMAGE);
+	assert_said("(match: 'quay.io/*')");
+	assert_said(file);
+	shell("qemu-img create -q -f raw '%s' 8M%s", file, "");
+	ck_assert_int_eq(overlay("quay.io/a", NULL),
+		ERR_OK); /* the configuration's word is enough */
+	assert_link_is("root.base", file);
+}
+END_TEST
+
+/* A folder is an image unpacked: the only file in disk/, or the one that is named. */
+START_TEST(test_image_that_is_a_folder)
+{
+	autofree char *disk = path_in(w.images, "k/disk"), *one = path_in(disk, "one"),
+		      *two = path_in(disk, "two"), *folder = path_in(w.images, "k");
+
+	shell("mkdir -p '%s'%s", disk, "");
+	ck_assert_int_eq(overlay(folder, NULL), ERR_NOT_FOUND);
+	assert_said("k/disk' has no file");
+	shell("qemu-img create -q -f raw '%s' 8M%s", one, "");
+	ck_assert_int_eq(overlay(folder, NULL), ERR_OK);
+	assert_link_is("root.base", one);
+	shell("qemu-img create -q -f raw '%s' 8M%s", two, "");
+	ck_assert_int_eq(overlay(folder, NULL), ERR_INVALID);
+	assert_said("more than one file");
+	ck_assert_int_eq(overlay(folder, "/disk/two"), ERR_OK);
+	assert_link_is("root.base", two);
+	shell("ln -sf /etc/passwd '%s'%s", two, "");
+	ck_assert_int_eq(overlay(folder, "disk/two"), ERR_FORBIDDEN);
 }
 END_TEST
 
@@ -341,6 +447,10 @@ Suite *test_image_suite(void)
 	tcase_add_test(tcase, test_raw_is_made_once);
 	tcase_add_test(tcase, test_raw_appears_whole);
 	tcase_add_test(tcase, test_a_disk_is_no_image);
+	tcase_add_test(tcase, test_kernel_is_linked);
+	tcase_add_test(tcase, test_reference_by_the_folder);
+	tcase_add_test(tcase, test_reference_by_a_rule);
+	tcase_add_test(tcase, test_image_that_is_a_folder);
 	tcase_add_test(tcase, test_the_part_that_fails_is_named);
 	tcase_add_test(tcase, test_missing_files_are_named);
 	tcase_add_test(tcase, test_links_do_not_lead_out);

@@ -71,7 +71,9 @@ static void script(struct command *c)
 		if (starts_with(c->words[c->n - 1], "only="))
 			copy_str(s->only, sizeof(s->only), c->words[--c->n] + strlen("only="));
 		s->fails = c->n > 2 ? (unsigned)atoi(c->words[2]) : 0;
-		s->code = streq(c->words[0], "invalid") ? ERR_INVALID : ERR_HYPERVISOR;
+		s->code = streq(c->words[0], "invalid")  ? ERR_INVALID
+			: streq(c->words[0], "no-image") ? ERR_NO_IMAGE
+							 : ERR_HYPERVISOR;
 		copy_str(s->text, sizeof(s->text), c->n > 3 ? c->words[3] : "it does not work");
 		return;
 	}

@@ -168,7 +168,7 @@ static const struct {
 	{ ERR_IO, 500, "InternalError" }, { ERR_NO_SPACE, 507, "InternalError" },
 	{ ERR_HYPERVISOR, 500, "InternalError" }, { ERR_DOMAIN_GONE, 404, "NotFound" },
 	{ ERR_NOT_BUILT, 501, "NotImplemented" }, /* none of Kubernetes': it has no word for it */
-	{ ERR_UNSAVED, 503, "ServiceUnavailable" },
+	{ ERR_UNSAVED, 503, "ServiceUnavailable" }, { ERR_NO_IMAGE, 404, "NotFound" },
 	{ ERR_MAX, 500, "InternalError" }, /* no code at all */
 };
 _Static_assert(ARRAY_SIZE(codes) == ERR_MAX + 1, "a row for each code");

@@ -58,6 +58,8 @@ START_TEST(test_defaults)
 	ck_assert_str_eq(config.host_disk_roots[0], "/var/lib/vmagent/disks");
 	ck_assert_str_eq(config.image_roots[0], "/var/lib/vmagent/images");
 	ck_assert_ptr_null(config.image_roots[1]);
+	ck_assert_str_eq(config.images.directory, "/var/lib/vmagent/images");
+	ck_assert_uint_eq(config.images.n_rules, 0);
 	ck_assert_int_eq(config.emulation, EMULATION_AUTO);
 	ck_assert_uint_eq(config.n_peers, 0);
 	ck_assert_ptr_null(config.node_name);
@@ -128,6 +130,19 @@ START_TEST(test_peers)
 }
 END_TEST
 
+START_TEST(test_images)
+{
+	write_file(SPEC
+		"  imageDir: /srv/images\n  images:\n  - {match: 'quay.io/a:*', path: /a.img}\n"
+		"  - match: b\n    path: /b\n");
+	ck_assert_msg(LOAD("--config", path) == 0, "%s", err.msg);
+	ck_assert_str_eq(config.images.directory, "/srv/images");
+	ck_assert_uint_eq(config.images.n_rules, 2);
+	ck_assert_str_eq(config.images.rules[0].match, "quay.io/a:*");
+	ck_assert_str_eq(config.images.rules[1].path, "/b");
+}
+END_TEST
+
 static const struct {
 	const char *text, *words;
 } bad_files[] = {
@@ -181,6 +196,14 @@ static const struct {
 	{ SPEC "  peers: [{name: b, port: 1}]\n", ":4:21: no such field: a peer has" },
 	{ SPEC "  peers:\n  - {name: b, address: x}\n  - {name: b, address: y}\n",
 		":6:6: name: a peer of that name is there already" },
+	{ SPEC "  imageDir: images\n", ":4:3: spec.imageDir: expected an absolute path" },
+	{ SPEC "  images: {a: /a}\n", ":4:3: images: expected a list of at most 256" },
+	{ SPEC "  images: [a]\n", ":4:12: expected {match: NAME, path: FILE}" },
+	{ SPEC "  images: [{match: a}]\n", ":4:12: an image has match and path" },
+	{ SPEC "  images: [{match: '', path: /a}]\n", ":4:13: match: expected an image's name" },
+	{ SPEC "  images: [{match: a, path: /a/../b}]\n",
+		":4:23: path: expected an absolute path" },
+	{ SPEC "  images: [{match: a, file: /a}]\n", ":4:23: no such field: an image has" },
 	{ "[1]", "expected apiVersion vmagent.io/v1" },
 };
 
@@ -230,6 +253,7 @@ Suite *test_config_suite(void)
 	tcase_add_test(tcase, test_file_then_command_line);
 	tcase_add_test(tcase, test_read_only_socket);
 	tcase_add_test(tcase, test_peers);
+	tcase_add_test(tcase, test_images);
 	tcase_add_loop_test(tcase, test_bad_files, 0, (int)ARRAY_SIZE(bad_files));
 	tcase_add_test(tcase, test_a_named_file_must_be_there);
 	tcase_add_test(tcase, test_arguments);

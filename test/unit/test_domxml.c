@@ -106,7 +106,10 @@ static struct disk disks[] = {
 	{ .name = "tray", .bus = DISK_BUS_SATA, .device = DISK_DEVICE_CDROM },
 };
 static struct volume volumes[] = {
-	{ .name = "root", .kind = VOLUME_CONTAINER_DISK, .path = "/images/guest.img" },
+	{ .name = "root",
+		.kind = VOLUME_CONTAINER_DISK,
+		.path = "/images/guest.img",
+		.inner = "disk/b" },
 	{ .name = "data",
 		.kind = VOLUME_HOST_DISK,
 		.path = "/disks/data.img",
@@ -178,7 +181,7 @@ START_TEST(kernel)
 
 	spec.cpu_model = "Nehalem";
 	spec.bootloader = BOOTLOADER_EFI;
-	spec.kernel_boot = (struct kernel_boot){ .directory = "/boot/k",
+	spec.kernel_boot = (struct kernel_boot){ .image = "/boot/k",
 		.kernel = "/vmlinuz",
 		.initrd = "initrd.img",
 		.args = "quiet" };
@@ -257,18 +260,19 @@ START_TEST(works)
 {
 	/* clang-format off */
 	static const struct volume_work want[] = {
-		{ VOLUME_WORK_CHECK,      "kernelBoot", "/boot/k/vmlinuz",      NULL, 0 },
-		{ VOLUME_WORK_OVERLAY,    "root",       "/run/a/root.qcow2",    "/images/guest.img", 0 },
-		{ VOLUME_WORK_CREATE_RAW, "data",       "/disks/data.img",      NULL, 8 << 20 },
-		{ VOLUME_WORK_EMPTY,      "scratch",    "/run/a/scratch.qcow2", NULL, 64 << 20 },
-		{ VOLUME_WORK_CHECK,      "media",      "/disks/cd.iso",        NULL, 0 },
-		{ VOLUME_WORK_EMPTY,      "stick",      "/run/a/stick.qcow2",   NULL, 1000 },
+		{ VOLUME_WORK_LINK, "kernelBoot", "/run/a/kernel", "/boot/k", "vmlinuz", NULL, 0 },
+		{ VOLUME_WORK_OVERLAY, "root", "/run/a/root.qcow2", "/images/guest.img", "disk/b",
+			"/run/a/root.base", 0 },
+		{ VOLUME_WORK_CREATE_RAW, "data", "/disks/data.img", NULL, NULL, NULL, 8 << 20 },
+		{ VOLUME_WORK_EMPTY, "scratch", "/run/a/scratch.qcow2", NULL, NULL, NULL, 64 << 20 },
+		{ VOLUME_WORK_CHECK, "media", "/disks/cd.iso", NULL, NULL, NULL, 0 },
+		{ VOLUME_WORK_EMPTY, "stick", "/run/a/stick.qcow2", NULL, NULL, NULL, 1000 },
 	};
 	/* clang-format on */
 	struct vmi_spec spec = full();
 	struct op op = { .kind = OP_PREPARE };
 
-	spec.kernel_boot = (struct kernel_boot){ .directory = "/boot/k", .kernel = "vmlinuz" };
+	spec.kernel_boot = (struct kernel_boot){ .image = "/boot/k", .kernel = "vmlinuz" };
 	volume_works(&spec, "/run/a", &op.work, &op.n_work);
 	ck_assert_uint_eq(op.n_work, ARRAY_SIZE(want));
 	for (size_t i = 0; i < op.n_work; i++) {
@@ -276,6 +280,8 @@ START_TEST(works)
 		ck_assert_str_eq(op.work[i].volume, want[i].volume);
 		ck_assert_str_eq(op.work[i].target, want[i].target);
 		ck_assert(streq(op.work[i].base, want[i].base));
+		ck_assert(streq(op.work[i].inner, want[i].inner));
+		ck_assert(streq(op.work[i].link, want[i].link));
 		ck_assert_int_eq(op.work[i].capacity, want[i].capacity);
 	}
 	op_done(&op);

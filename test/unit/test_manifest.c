@@ -230,7 +230,7 @@ START_TEST(every_field_arrives)
 	ck_assert_str_eq(s.uuid, UUID);
 	ck_assert_str_eq(s.serial, "Rack 7/3");
 	ck_assert_int_eq(s.bootloader, BOOTLOADER_EFI_SECURE);
-	ck_assert_str_eq(s.kernel_boot.directory, "/srv/boot");
+	ck_assert_str_eq(s.kernel_boot.image, "/srv/boot");
 	ck_assert_str_eq(s.kernel_boot.kernel, "/vmlinuz");
 	ck_assert_str_eq(s.kernel_boot.initrd, "initrd.img");
 	ck_assert_str_eq(s.kernel_boot.args, "console=ttyS0 quiet");
@@ -541,7 +541,9 @@ static const struct {
 	{ is_image, "file:///a", true },
 	{ is_image, "/a", true },
 	{ is_image, "file://a", false },
-	{ is_image, "quay.io/a:1", false },
+	{ is_image, "/a/../b", false },
+	{ is_image, "quay.io/a:1", true },
+	{ is_image, "quay.io/../a", false },
 	{ is_dns_subdomain, "web-1.a", true },
 	{ is_dns_label, "web-1", true },
 	{ is_dns_label, "web.1", false },

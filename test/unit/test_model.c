@@ -194,7 +194,7 @@ START_TEST(a_spec_ends_empty)
 	spec.cpu_model = xstrdup("host-model");
 	spec.machine_type = xstrdup("q35");
 	spec.serial = xstrdup("s");
-	spec.kernel_boot.directory = xstrdup("/boot");
+	spec.kernel_boot.image = xstrdup("/boot");
 	spec.kernel_boot.kernel = xstrdup("vmlinuz");
 	spec.kernel_boot.initrd = xstrdup("initrd");
 	spec.kernel_boot.args = xstrdup("quiet");
