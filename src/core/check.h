@@ -38,6 +38,7 @@ void schema_prune(struct node *map, enum schema_scope scope, const char *path);
 /* The rules of semantics §9 between fields, of a VMI's spec. The path at hand is the spec's. */
 void spec_rules(struct check *c, const struct node *spec);
 void feature_rules(struct check *c, const struct node *spec);
+void unique_rules(struct check *c, const struct node *spec);
 void device_rules(struct check *c, const struct node *spec);
 void image_rules(struct check *c, const struct node *image, const char *field);
 

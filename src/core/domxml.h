@@ -11,6 +11,9 @@
 /* Devices are named by what the spec calls them, behind libvirt's own mark of aliases that users give. */
 #define ALIAS_PREFIX "ua-"
 
+/* An interface's alias begins so: a disk may have the same name, but no disk's has an underscore. */
+#define INTERFACE_ALIAS "net_"
+
 #define DOMAIN_METADATA_URI "https://vmagent.io/domain/1"
 #define DOMAIN_METADATA_KEY "vmagent" /* the prefix of its namespace */
 

@@ -39,6 +39,7 @@ static void interface(xmlTextWriterPtr w, const struct interface *nic,
 	const struct domain_context *context)
 {
 	autofree char *mac = interface_mac(nic, context->vm_uid, context->vmi_uid);
+	autofree char *alias = xasprintf(INTERFACE_ALIAS "%s", nic->name);
 
 	xml_open(w, "interface");
 	xml_attr(w, "type", "user");
@@ -51,7 +52,7 @@ static void interface(xmlTextWriterPtr w, const struct interface *nic,
 		xml_empty(w, "link", "state", "down", NULL);
 	acpi_index(w, nic->acpi_index);
 	xml_pci_address(w, nic->pci_address);
-	xml_alias(w, nic->name);
+	xml_alias(w, alias);
 	xml_close(w);
 }
 

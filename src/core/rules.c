@@ -50,6 +50,9 @@ static void memory_rules(struct check *c, const struct node *spec)
 	else if (memory && !quantity_parse(memory->text, &bytes, NULL) && bytes < MEMORY_MIN)
 		check_add(c, memory, "domain.memory.guest",
 			"expected at least 1M of memory, not %s", memory->text);
+	else if (memory && !quantity_parse(memory->text, &bytes, NULL) && bytes > MEMORY_MAX)
+		check_add(c, memory, "domain.memory.guest",
+			"expected at most 4Pi of memory, not %s", memory->text);
 	not_above(c, spec, "domain.memory.guest", LIMITS "memory");
 	not_above(c, spec, REQUESTS "memory", LIMITS "memory");
 }
@@ -73,6 +76,11 @@ static void cpu_rules(struct check *c, const struct node *spec)
 		t.cores <= CPU_COUNT_MAX && t.threads > 0 && t.threads <= CPU_COUNT_MAX;
 
 	not_above(c, spec, REQUESTS "cpu", LIMITS "cpu");
+	if (!t.given && t.sockets > CPU_COUNT_MAX)
+		check_add_key(c, node_at(spec, "domain.resources"), "domain.resources",
+			"%" PRId64 " vCPUs of one core each, at most %d are possible; give "
+			"domain.cpu sockets, cores and threads",
+			t.sockets, CPU_COUNT_MAX);
 	if (cpu && each_fits && t.sockets * t.cores * t.threads > VCPUS_MAX)
 		check_add_key(c, cpu, "domain.cpu", "%" PRId64 " vCPUs, at most %d are possible",
 			t.sockets * t.cores * t.threads, VCPUS_MAX);
