@@ -93,6 +93,7 @@ $B/test/hostile: $B/obj/test/e2e/hostile.o
 	$(link)
 $B/test/sim: $(call obj,test/sim/*.c) $(LIB)
 	$(link) $(TEST_LIBS)
+$B/test/fuzz_domxml: $B/obj/test/fuzz/manifest_mutator.o
 $B/test/fuzz_%: $B/obj/test/fuzz/fuzz_%.o $(filter %.o,$(DRIVER)) $B/libcli.a $(LIB)
 	$(link) $(filter -%,$(DRIVER)) $(TEST_LIBS)
 
@@ -109,7 +110,7 @@ check-%: ## one part of it: check-unit, check-sim, check-io, check-e2e, check-fu
 fuzz-%: ## fuzz one target with clang for TIME seconds (60)
 	+@$(MAKE) CC=clang SAN=address,fuzzer-no-link WERROR= DRIVER=-fsanitize=fuzzer build/san-address-fuzzer-no-link/test/fuzz_$*
 	@mkdir -p build/fuzz/$* && build/san-address-fuzzer-no-link/test/fuzz_$* -max_total_time=$(or $(TIME),60) \
-		-artifact_prefix=build/fuzz/ build/fuzz/$* test/fuzz/corpus/$*
+		-artifact_prefix=build/fuzz/ build/fuzz/$* $$(test/fuzz/seeds $*)
 guest: ## build the small Linux guest of demo and tests: build/guest/guest.img, deaf.img
 	@tools/deps guest
 	@test/guest/build build/guest

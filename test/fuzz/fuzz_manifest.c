@@ -60,6 +60,10 @@ static void applied(const struct node *doc, struct manifest *m)
 	struct node *spec;
 
 	merged(doc, m);
+	if (object_kind_home(m->kind) != HOME_MACHINE) {
+		reads_back(m->root);
+		return;
+	}
 	manifest_default(m->kind, m->root, FUZZ_UUID);
 	reads_back(m->root);
 	if (m->kind == KIND_VM)
