@@ -122,7 +122,8 @@
 	X(NO_CLAIM,       "Synchronized", "FailedPvcNotFound",                    "FailedPvcNotFound") \
 	X(IMAGE,          "Synchronized", "ErrImagePull",                         "Failed") \
 	X(IMAGE_BACK_OFF, "Synchronized", "ImagePullBackOff",                     "BackOff") \
-	X(MISSING,        "Synchronized", "FailedCreate",                         "FailedCreate") /* an object that it names */
+	X(MISSING,        "Synchronized", "FailedCreate",                         "FailedCreate") /* an object that it names */ \
+	X(NO_ROOM,        "PodScheduled", "Unschedulable",                        "FailedScheduling") /* until others end */
 /* clang-format on */
 
 enum obstacle {

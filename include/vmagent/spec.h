@@ -9,6 +9,7 @@
 
 #include <vmagent/base.h>
 #include <vmagent/err.h>
+#include <vmagent/placement.h>
 
 /* One X-macro list gives an enum, its texts and its parser: X(constant, "text in manifests"). */
 #define ENUM_DECLARE(type, prefix, LIST)          \
@@ -207,8 +208,10 @@ struct vmi_spec {
 	char *cpu_model;                  /* owned; host-model unless given */
 	struct cpu_feature *cpu_features; /* owned */
 	size_t n_cpu_features;
-	int64_t memory;      /* bytes: memory.guest */
-	int64_t huge_pages;  /* bytes of one; 0: of the usual size */
+	int64_t memory;     /* bytes: memory.guest */
+	int64_t huge_pages; /* bytes of one; 0: of the usual size */
+	struct demands demands;
+	struct placement placement;
 	char *machine_type;  /* owned; q35 unless given */
 	char uuid[UID_SIZE]; /* firmware.uuid */
 	char *serial;        /* owned or NULL: firmware.serial */

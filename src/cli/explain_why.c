@@ -15,8 +15,9 @@ bool condition_is_trouble(const struct node *condition)
 	static const struct {
 		const char *type, *status;
 	} troubles[] = { { "CrashLoop", "True" }, { "Failure", "True" },
-		{ "ManifestRejected", "True" }, { "Synchronized", "False" }, { "Paused", "True" },
-		{ "StartQueued", "True" }, { "Ready", "False" } };
+		{ "ManifestRejected", "True" }, { "Synchronized", "False" },
+		{ "PodScheduled", "False" }, { "Paused", "True" }, { "StartQueued", "True" },
+		{ "Ready", "False" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
 		if (streq(node_text(condition, "type"), troubles[i].type) &&
@@ -193,6 +194,14 @@ static char *why_starting(const struct story *s)
 		phase ? phase : "");
 }
 
+/* What is in its way has a name of its own. */
+static char *why_unschedulable(const struct story *s)
+{
+	const char *message = node_text(story_condition(s, "PodScheduled"), "message");
+
+	return xasprintf("it waits: %s", message ? message : "this host does not suit it");
+}
+
 /* The guard's own condition says it all; without it, it is upstream's back-off of failed starts. */
 static char *why_looping(const struct story *s)
 {
@@ -252,6 +261,7 @@ char *explain_why(const struct story *s)
 		{ "Pending", why_starting },
 		{ "Scheduling", why_starting },
 		{ "Scheduled", why_starting },
+		{ "ErrorUnschedulable", why_unschedulable },
 		{ "CrashLoopBackOff", why_looping },
 		{ "Succeeded", why_final },
 		{ "Failed", why_final },

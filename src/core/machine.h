@@ -18,6 +18,9 @@ struct running_op { /* one lane of a machine */
 /* Its place among the starts under way, of which there are only so many at a time. */
 enum slot { SLOT_NONE, SLOT_WAITING, SLOT_HELD };
 
+/* Its share of the host's memory and CPUs. */
+enum room_state { ROOM_NONE, ROOM_WAITING, ROOM_HELD };
+
 struct start_order {      /* by its annotations (start_order.h) */
 	unsigned order;   /* lower ones start first and stop last */
 	unsigned delay_s; /* after it runs, before higher orders start */
@@ -35,7 +38,12 @@ struct machine {
 	uint64_t vm_hash; /* of the VM's document as last saved: an equal one is not saved again */
 	bool vm_changed;  /* to be saved by this turn's commit */
 	bool vmi_changed;
-	bool holds_disks;       /* its run's files are in the agent's index */
+	bool holds_disks; /* its run's files are in the agent's index */
+	enum room_state room;
+	struct resources asks;  /* … what it holds, or waits for */
+	int64_t priority;       /* … of its class, while it waits */
+	msec waits_since;       /* wall time */
+	size_t holder_at;       /* its place among those that hold some */
 	bool counted;           /* … and it is among the guests that peers are told of, … */
 	int64_t counted_memory; /* … with so many bytes */
 	bool dirty;             /* waits in the agent's queue */

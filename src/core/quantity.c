@@ -14,6 +14,7 @@
 __extension__ typedef unsigned __int128 nanos;
 
 #define NANO         1000000000u
+#define MILLIS       1000u
 #define NANOS_MAX    ((nanos)INT64_MAX * NANO)
 #define TEXT_MAX     64 /* characters of one quantity */
 #define HALF_DIGITS  9  /* the fraction is kept as two halves of so many digits */
@@ -170,6 +171,19 @@ int quantity_parse(const char *text, int64_t *ret_value, struct err *err)
 	if (rc)
 		return rc;
 	*ret_value = (int64_t)div_up(value, NANO);
+	return 0;
+}
+
+int quantity_parse_milli(const char *text, int64_t *ret_value, struct err *err)
+{
+	nanos value;
+	int rc = nanos_parse(text, &value, err);
+
+	if (rc)
+		return rc;
+	if (value > NANOS_MAX / MILLIS)
+		return err_set(err, ERR_INVALID, "quantity '%s' is too large", text);
+	*ret_value = (int64_t)div_up(value, NANO / MILLIS);
 	return 0;
 }
 

@@ -9,6 +9,9 @@
  * INT64_MAX. Errors: ERR_INVALID, saying what was expected. */
 int quantity_parse(const char *text, int64_t *ret_value, struct err *err);
 
+/* The same in thousandths, which is how CPUs are counted. */
+int quantity_parse_milli(const char *text, int64_t *ret_value, struct err *err);
+
 /* Exact order of two quantities that quantity_parse() accepts ("300m" < "500m"): below, at or above
  * zero. One that it refuses counts as zero. */
 int quantity_compare(const char *a, const char *b);

@@ -14,6 +14,7 @@
 #define BOOT_ORDER_MAX      65535
 #define CLOCK_OFFSET_MAX_S  INT32_MAX
 #define GRACE_MAX_S         GRACE_FOREVER_S
+#define OVERHEAD_MAX        (INT64_C(1) << 40)  /* bytes */
 #define MEMORY_MIN          1000000             /* bytes; KubeVirt: 1M */
 #define MEMORY_MAX          (INT64_C(1) << 52)  /* bytes: what 52 bits of address reach */
 #define OBJECT_LEN_MAX      (NODE_TEXT_MAX / 2) /* bytes of one object as JSON */

@@ -35,4 +35,7 @@ int spec_parse_interfaces(const struct node *spec, struct vmi_spec *s, struct er
 /* spec_devices.c */
 int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct err *err);
 
+/* spec_placement.c */
+int spec_parse_demands(const struct node *spec, struct vmi_spec *s, struct err *err);
+
 #endif

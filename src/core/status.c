@@ -62,7 +62,7 @@ static bool data_volume_failed(const struct status_facts *f)
 
 static bool unschedulable(const struct status_facts *f)
 {
-	return is_kept_by(f, OBSTACLE_UNSCHEDULABLE);
+	return is_kept_by(f, OBSTACLE_UNSCHEDULABLE) || is_kept_by(f, OBSTACLE_NO_ROOM);
 }
 
 static bool provisioning(const struct status_facts *f)

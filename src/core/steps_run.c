@@ -190,6 +190,7 @@ void step_wait_for(struct step_call *c)
 {
 	const struct plan *plan = c->plan;
 	struct vmi *vmi = c->m->vmi;
+	enum obstacle before = vmi->obstacle;
 
 	vmi->retry_at = c->env->now.boot + retry_delay(++vmi->tries);
 	if (vmi->obstacle == plan->obstacle && streq(vmi->sync_error, plan->obstacle_words))
@@ -197,6 +198,8 @@ void step_wait_for(struct step_call *c)
 	vmi_set_error(vmi, plan->obstacle, plan->obstacle_words);
 	c->m->vmi_changed = true;
 	c->m->vm_changed = c->m->vm != NULL;
+	if (before == OBSTACLE_NO_ROOM && plan->obstacle == before)
+		return; /* it waits as it did: only how much is free has changed */
 	c->ret->warning = true;
 	happen(c->ret, KIND_VMI, obstacle_event(plan->obstacle), "cannot be started: %s",
 		plan->obstacle_words);

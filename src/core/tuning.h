@@ -5,6 +5,8 @@
 #ifndef VMAGENT_CORE_TUNING_H
 #define VMAGENT_CORE_TUNING_H
 
+#include <vmagent/placement.h>
+
 #include "core/enum.h"
 
 /* What becomes of the machines that ran when the host went down, X(constant, text): as KubeVirt does it
@@ -18,6 +20,7 @@ enum boot_policy {
 };
 
 #define HOST_SHUTDOWN_MAX_S 86400
+#define RESERVED_MEMORY     (INT64_C(512) << 20) /* bytes */
 
 struct tuning {
 	bool crash_guard;             /* off: upstream's exact behaviour (§4.5) */
@@ -26,16 +29,22 @@ struct tuning {
 	enum boot_policy boot_policy; /* when another boot of the host is noticed */
 	unsigned start_slots;         /* starts under way at one time */
 	unsigned shutdown_s; /* within which a host that goes down has its guests stopped */
+	unsigned memory_percent; /* of a guest's memory: 100 is as much as is asked of the host, 200 half */
+	unsigned cpu_ratio;        /* vCPUs for each CPU of the host */
+	struct resources reserved; /* for the host itself */
 };
 
-#define TUNING_DEFAULT                        \
-	((struct tuning){                     \
-		.crash_guard = true,          \
-		.crash_stable_s = 120,        \
-		.crash_free = 3,              \
-		.boot_policy = BOOT_KUBEVIRT, \
-		.start_slots = 4,             \
-		.shutdown_s = 300,            \
+#define TUNING_DEFAULT                                     \
+	((struct tuning){                                  \
+		.crash_guard = true,                       \
+		.crash_stable_s = 120,                     \
+		.crash_free = 3,                           \
+		.boot_policy = BOOT_KUBEVIRT,              \
+		.start_slots = 4,                          \
+		.shutdown_s = 300,                         \
+		.memory_percent = 100,                     \
+		.cpu_ratio = 10,                           \
+		.reserved = { .memory = RESERVED_MEMORY }, \
 	})
 
 #endif

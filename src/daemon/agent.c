@@ -81,7 +81,7 @@ static int load_vmi(void *ctx, const struct object_row *row)
 	vmi->rebooted |= !l->same_boot && !phase_is_final(vmi->phase);
 	m->vmi_changed = !l->same_boot;
 	fold_disconnected(m);
-	disks_update(l->agent, m);
+	obstacles_update(l->agent, m);
 	agent_mark(l->agent, m);
 	return 0;
 }
@@ -160,6 +160,7 @@ void agent_free(struct agent *agent)
 	records_done(&agent->records);
 	origins_done(agent);
 	disks_done(&agent->disks);
+	capacity_done(&agent->capacity);
 	ops_done(agent);
 	notes_done(agent);
 	adoptions_done(agent);

@@ -30,6 +30,7 @@ struct agent_options { /* borrowed for the agent's life */
 	struct peer_port *peers;     /* NULL: nobody is told anything */
 	const char *peer_listen;     /* where this node listens for them */
 	struct peer_status capacity; /* of this host; no guests */
+	struct resources host;       /* what there is for all guests together; 0: without a bound */
 	bool rebuilt;                /* the database was lost just now and is empty */
 	void (*entropy)(void *ctx, void *bytes, size_t n); /* UUIDs and jitter */
 	void *entropy_ctx;

@@ -89,6 +89,17 @@ struct disks {                   /* files of the host that runs hold, by path */
 	size_t n, cap;
 };
 
+struct machine_list {
+	struct machine **list; /* owned list of borrowed machines */
+	size_t n, cap;
+};
+
+struct capacity { /* capacity.c */
+	struct resources taken;
+	struct machine_list holders; /* in no order */
+	struct machine_list waiting; /* for room, in the order in which they are let in */
+};
+
 struct hostdown { /* the host goes down: hostdown.c */
 	bool active;
 	bool changed;              /* … is to be saved */
@@ -130,6 +141,7 @@ struct agent {
 	struct hostdown hostdown;
 	bool round_changed; /* whether there is a boot round is to be saved */
 	struct disks disks;
+	struct capacity capacity;
 	bool freed; /* a run gave back what others may wait for */
 	struct peers peers;
 	void (*commit_hook)(void *ctx, int64_t rv);
@@ -240,12 +252,22 @@ bool ops_is_unsent(const struct agent *agent, uint64_t id);
 bool ops_take(struct agent *agent, uint64_t id, struct inflight *ret);
 void ops_done(struct agent *agent);
 
-/* disks.c: takes or gives up the files of m's run, as it needs them now; asked whenever m has changed. */
+/* disks.c: takes or gives up the files of m's run, as it needs them now. */
 void disks_update(struct agent *agent, struct machine *m);
 enum obstacle disks_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
 void disks_done(struct disks *disks);
 
-/* obstacles.c: what keeps m's run from being prepared now; its words are owned by the caller. */
+/* capacity.c: takes or gives up room for m's run, after disks_update(). */
+void capacity_update(struct agent *agent, struct machine *m);
+enum obstacle capacity_obstacle(const struct agent *agent, const struct machine *m,
+	char **ret_words);
+/* Room may have come: those that fit look again. */
+void capacity_call(struct agent *agent);
+void capacity_done(struct capacity *capacity);
+
+/* obstacles.c: notes what m's run holds now; asked whenever m has changed. */
+void obstacles_update(struct agent *agent, struct machine *m);
+/* What keeps m's run from being prepared now; its words are owned by the caller. */
 enum obstacle obstacles_find(const struct agent *agent, const struct machine *m, char **ret_words);
 /* What runs may wait for has changed: an object, or what another run had. Those that wait look again. */
 void obstacles_turn(struct agent *agent);

@@ -3,13 +3,14 @@
  * The configuration file: kind AgentConfiguration. Unknown fields and values out of bounds are refused with
  * their place.
  */
+#include "core/quantity.h"
 #include "daemon/config_private.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum value_type { VALUE_NUMBER, VALUE_BOOL, VALUE_CHOICE, VALUE_MODE };
+enum value_type { VALUE_NUMBER, VALUE_BOOL, VALUE_CHOICE, VALUE_MODE, VALUE_MEMORY, VALUE_CPU };
 
 struct value {            /* a setting that is no text, of the file only */
 	const char *path; /* spec.PATH */
@@ -32,6 +33,7 @@ static const char *const boot_policies[] = { BOOT_POLICIES(CHOICE_) NULL };
 #define SWITCH(path, member)           VALUE(BOOL, path, member, 0, 0, NULL)
 #define CHOICE(path, member, choices)  VALUE(CHOICE, path, member, 0, 0, choices)
 #define MODE(path, member)             VALUE(MODE, path, member, 0, 0777, NULL)
+#define AMOUNT(path, member, of)       VALUE(of, path, member, 0, 0, NULL)
 
 /* clang-format off */
 static const struct value values[] = {
@@ -43,6 +45,10 @@ static const struct value values[] = {
 	NUMBER("hostBoot.parallelStarts",     tuning.start_slots, 1, 1000),
 	NUMBER("hostShutdown.timeoutSeconds", tuning.shutdown_s, 1, HOST_SHUTDOWN_MAX_S),
 	MODE  ("readOnlySocket.mode",         ro_mode),
+	NUMBER("overcommit.memory",           tuning.memory_percent, 10, 10000),
+	NUMBER("overcommit.cpu",              tuning.cpu_ratio, 1, 10000),
+	AMOUNT("reserved.memory",             tuning.reserved.memory, MEMORY),
+	AMOUNT("reserved.cpu",                tuning.reserved.cpu, CPU),
 };
 /* clang-format on */
 
@@ -131,6 +137,23 @@ static int read_mode(unsigned *ret, const char *path, const struct value *value,
 	return config_refuse(path, at, err, words);
 }
 
+/* A quantity: bytes, or thousandths of a CPU. */
+static int read_amount(int64_t *ret, const char *path, const struct value *value,
+	const struct node *at, struct err *err)
+{
+	bool scalar = at->kind == NODE_NUMBER || at->kind == NODE_STRING;
+	struct err why = { 0 };
+	char words[300];
+
+	if (scalar && value->type == VALUE_MEMORY && quantity_parse(at->text, ret, &why) == 0)
+		return 0;
+	if (scalar && value->type == VALUE_CPU && quantity_parse_milli(at->text, ret, &why) == 0)
+		return 0;
+	snprintf(words, sizeof(words), "spec.%s: %.200s", value->path,
+		scalar ? why.msg : "expected a quantity such as '2Gi' or '0.5'");
+	return config_refuse(path, at, err, words);
+}
+
 static int read_value(struct config *config, const char *path, const struct value *value,
 	const struct node *at, struct err *err)
 {
@@ -145,6 +168,9 @@ static int read_value(struct config *config, const char *path, const struct valu
 		return read_choice(where, path, value, at, err);
 	case VALUE_MODE:
 		return read_mode(where, path, value, at, err);
+	case VALUE_MEMORY:
+	case VALUE_CPU:
+		return read_amount(where, path, value, at, err);
 	}
 	return 0;
 }

@@ -205,6 +205,9 @@ static void fill_options(struct program *p)
 			.memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) },
 		.entropy = entropy,
 	};
+	if (!starts_with(p->config.libvirt, "test:")) /* its guests are none of this host's */
+		p->options.host = (struct resources){ .memory = p->options.capacity.memory,
+			.cpu = INT64_C(1000) * p->options.capacity.cpus };
 }
 
 static int open_api(struct program *p, struct err *err)

@@ -9,9 +9,17 @@
 typedef enum obstacle obstacle_fn(const struct agent *agent, const struct machine *m,
 	char **ret_words);
 
+/* Room is asked for last: who has it must need nothing else. */
 static obstacle_fn *const checks[] = {
 	disks_obstacle,
+	capacity_obstacle,
 };
+
+void obstacles_update(struct agent *agent, struct machine *m)
+{
+	disks_update(agent, m);
+	capacity_update(agent, m);
+}
 
 /* Only what is to be prepared is looked at: what it holds then is its own. */
 static bool is_to_be_prepared(const struct machine *m)
@@ -29,11 +37,12 @@ enum obstacle obstacles_find(const struct agent *agent, const struct machine *m,
 	return found;
 }
 
-/* An op that failed waits for its time, whatever else changes. */
+/* An op that failed waits for its time, whatever else changes; who waits for room is called. */
 static bool is_waiting(const struct vmi *vmi)
 {
 	return vmi && vmi->phase == PHASE_SCHEDULING && vmi->obstacle > OBSTACLE_SYNC &&
-		vmi->obstacle != OBSTACLE_IMAGE && vmi->obstacle != OBSTACLE_IMAGE_BACK_OFF;
+		vmi->obstacle != OBSTACLE_IMAGE && vmi->obstacle != OBSTACLE_IMAGE_BACK_OFF &&
+		vmi->obstacle != OBSTACLE_NO_ROOM;
 }
 
 void obstacles_turn(struct agent *agent)
@@ -49,4 +58,5 @@ void obstacles_turn(struct agent *agent)
 		m->vmi->retry_at = 0;
 		agent_mark(agent, m);
 	}
+	capacity_call(agent);
 }

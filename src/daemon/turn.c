@@ -74,7 +74,7 @@ static void after_step(struct agent *agent, struct machine *m, enum step step, s
 		folder_forgotten(agent, KIND_VM, &m->gone_vm->meta, now);
 	if (step == STEP_FORGET_VMI)
 		folder_forgotten(agent, KIND_VMI, &m->gone_vmi->meta, now);
-	disks_update(agent, m);
+	obstacles_update(agent, m);
 	peers_count(agent, m);
 	m->passes++;
 	assert(m->passes <= PASSES_MAX);
@@ -99,7 +99,7 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 	msec again;
 
 	report_overdue(agent, m, now);
-	disks_update(agent, m);
+	obstacles_update(agent, m);
 	peers_count(agent, m);
 	plan = machine_decide(m, &host);
 	hostdown_follow(agent, m, plan.may_live);

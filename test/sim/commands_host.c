@@ -128,6 +128,11 @@ void do_tune(struct command *c)
 	};
 	/* clang-format on */
 
+	if (streq(c->words[0], "host-mib")) { /* what its guests may have together */
+		tuning->reserved.memory = 0;
+		c->w->options.host.memory = atoll(value) << 20;
+		return;
+	}
 	if (streq(c->words[0], "guard")) {
 		tuning->crash_guard = streq(value, "on");
 		return;

@@ -74,7 +74,8 @@ START_TEST(test_file_then_command_line)
 		   "  hostDiskRoots: [/a, /b]\n  emulation: tcg\n"
 		   "  crashLoop: {guard: false, freeRestarts: 7}\n"
 		   "  hostBoot: {policy: restore-running}\n"
-		   "  hostShutdown: {timeoutSeconds: 60}\n");
+		   "  hostShutdown: {timeoutSeconds: 60}\n"
+		   "  overcommit: {memory: 150, cpu: 4}\n  reserved: {memory: 1Gi, cpu: 0.5}\n");
 	ck_assert_int_eq(LOAD("--config", path, "--libvirt", "qemu:///session"), 0);
 	ck_assert_str_eq(config.manifests, "/m");
 	ck_assert_str_eq(config.libvirt, "qemu:///session");
@@ -87,6 +88,10 @@ START_TEST(test_file_then_command_line)
 	ck_assert_uint_eq(config.tuning.crash_stable_s, TUNING_DEFAULT.crash_stable_s);
 	ck_assert_int_eq(config.tuning.boot_policy, BOOT_RESTORE_RUNNING);
 	ck_assert_uint_eq(config.tuning.shutdown_s, 60);
+	ck_assert_uint_eq(config.tuning.memory_percent, 150);
+	ck_assert_uint_eq(config.tuning.cpu_ratio, 4);
+	ck_assert_int_eq(config.tuning.reserved.memory, 1 << 30);
+	ck_assert_int_eq(config.tuning.reserved.cpu, 500);
 }
 END_TEST
 
@@ -182,6 +187,12 @@ static const struct {
 		":3:1: specs: no such field" },
 	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec: [manifests]\n",
 		":3:1: spec: expected fields" },
+	{ SPEC "  overcommit: {memory: 5}\n",
+		":4:16: spec.overcommit.memory: expected a whole number from 10 to 10000" },
+	{ SPEC "  reserved: {memory: lots}\n", ":4:14: spec.reserved.memory: expected a quantity" },
+	{ SPEC "  reserved: {cpu: [1]}\n", ":4:14: spec.reserved.cpu: expected a quantity" },
+	{ SPEC "  reserved: {memory: 1e99}\n",
+		"spec.reserved.memory: quantity '1e99' is too large" },
 	{ SPEC "  nodeName: Host_A\n", ":4:3: spec.nodeName: expected a name in lower case" },
 	{ SPEC "  peerListen: host-a\n", ":4:3: spec.peerListen: expected a numeric address" },
 	{ SPEC "  tls: {ca: cacert.pem}\n", ":4:9: spec.tls.ca: expected an absolute path" },

@@ -112,6 +112,33 @@ START_TEST(bad_ones)
 END_TEST
 
 static const struct {
+	const char *text;
+	int64_t value; /* -1: it is refused */
+} millis[] = {
+	{ "0", 0 },
+	{ "1", 1000 },
+	{ "0.5", 500 },
+	{ "100m", 100 },
+	{ "1.0001", 1001 },
+	{ "1u", 1 },
+	{ "2k", 2000000 },
+	{ "9P", 9000000000000000000 },
+	{ "10P", -1 },
+	{ "-1", -1 },
+	{ "", -1 },
+};
+
+START_TEST(thousandths)
+{
+	int64_t value = -1;
+	struct err err;
+
+	quantity_parse_milli(millis[_i].text, &value, &err);
+	ck_assert_int_eq(value, millis[_i].value);
+}
+END_TEST
+
+static const struct {
 	const char *a, *b;
 	int order;
 } orders[] = {
@@ -139,6 +166,7 @@ Suite *test_quantity_suite(void)
 
 	tcase_add_loop_test(tc, good_ones, 0, ARRAY_SIZE(good));
 	tcase_add_loop_test(tc, bad_ones, 0, ARRAY_SIZE(bad));
+	tcase_add_loop_test(tc, thousandths, 0, ARRAY_SIZE(millis));
 	tcase_add_loop_test(tc, order, 0, ARRAY_SIZE(orders));
 	suite_add_tcase(suite, tc);
 	return suite;
