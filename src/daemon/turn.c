@@ -202,7 +202,8 @@ bool agent_turn(struct agent *agent, struct now now)
 	if (turn_commit(agent, &turn, now) == 0)
 		act(agent, &turn, now);
 	free(turn.touched);
-	return (agent->machines.n_queue > 0 || namespaces_are_due(agent)) && !agent->uncommitted;
+	return (agent->machines.n_queue > 0 || namespaces_are_due(agent) || agent->freed) &&
+		!agent->uncommitted;
 }
 
 msec agent_wake_at(const struct agent *agent)
