@@ -8,10 +8,13 @@
 
 #include "daemon/agent_private.h"
 
+/* What two runs may do with one file at a time: both read it, or both know that the other writes to it. */
+enum use { USE_READ, USE_SHARE, USE_WRITE };
+
 struct disk_claim {
 	char *path; /* owned */
 	const struct machine *m;
-	bool writes;
+	enum use use;
 };
 
 static bool is_holding(const struct machine *m)
@@ -20,15 +23,23 @@ static bool is_holding(const struct machine *m)
 		(m->vmi->prepared || m->ops[LANE_MAIN].kind == OP_PREPARE);
 }
 
-static bool is_written(const struct vmi_spec *spec, const struct volume *volume)
+static enum use use_of(const struct vmi_spec *spec, const struct volume *volume)
 {
 	for (size_t i = 0; i < spec->n_disks; i++) {
 		const struct disk *disk = &spec->disks[i];
 
-		if (streq(disk->name, volume->name))
-			return !disk->readonly && disk->device != DISK_DEVICE_CDROM;
+		if (!streq(disk->name, volume->name))
+			continue;
+		if (disk->shareable)
+			return USE_SHARE;
+		return disk->readonly || disk->device == DISK_DEVICE_CDROM ? USE_READ : USE_WRITE;
 	}
-	return false;
+	return USE_READ;
+}
+
+static bool goes_with(enum use a, enum use b)
+{
+	return a == b && a != USE_WRITE;
 }
 
 /* The first claim on that path, or the place of one. */
@@ -55,7 +66,7 @@ static void claim(struct disks *disks, const struct machine *m, const struct vol
 	memmove(&disks->list[at + 1], &disks->list[at], (disks->n - 1 - at) * sizeof(*disks->list));
 	disks->list[at] = (struct disk_claim){ .path = xstrdup(volume->path),
 		.m = m,
-		.writes = is_written(&m->vmi->typed, volume) };
+		.use = use_of(&m->vmi->typed, volume) };
 }
 
 static void release(struct disks *disks, const struct machine *m)
@@ -92,13 +103,13 @@ void disks_update(struct agent *agent, struct machine *m)
 static const struct machine *holder_of(const struct disks *disks, const struct machine *m,
 	const struct volume *volume)
 {
-	bool writes = is_written(&m->vmi->typed, volume);
+	enum use use = use_of(&m->vmi->typed, volume);
 
 	for (size_t i = place_of(disks, volume->path);
 		i < disks->n && streq(disks->list[i].path, volume->path); i++) {
 		const struct disk_claim *c = &disks->list[i];
 
-		if (c->m != m && (c->writes || writes))
+		if (c->m != m && !goes_with(c->use, use))
 			return c->m;
 	}
 	return NULL;

@@ -125,6 +125,7 @@ static void copy_disk(struct fake_domain *dom, const char *xml)
 	const char *source = strstr(xml, "file=\"/disks/");
 
 	dom->disk[0] = '\0';
+	dom->shares = strstr(xml, "<shareable/>");
 	if (!source)
 		return;
 	source += strlen("file=\"");

@@ -94,6 +94,7 @@ struct fake_domain {
 	bool acpi, panic_device;
 	bool going;    /* it is shutting down */
 	char disk[64]; /* the first file of the host that it writes to; "": none */
+	bool shares;   /* … together with others that say so, too */
 	char sick[64]; /* the disk that fails; "": none */
 	char sick_reason[IO_REASON_SIZE];
 	enum unseen unseen; /* what happened while no libvirtd looked */
