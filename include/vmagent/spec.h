@@ -123,7 +123,11 @@ struct disk {
 	char *error_policy;                     /* owned or NULL: stop */
 	char *pci_address;                      /* owned or NULL: left to libvirt */
 	unsigned logical_block, physical_block; /* bytes; 0: left to QEMU */
+	unsigned discard_granularity;           /* bytes; 0: left to QEMU */
+	bool match_block;                       /* … they are those of the volume's file */
 	bool dedicated_io_thread;
+	bool shareable;   /* others may write to its volume at the same time */
+	bool reservation; /* lun: persistent reservations of SCSI reach the device */
 };
 
 struct volume {
@@ -165,6 +169,7 @@ struct hyperv {
 	unsigned spinlocks; /* retries */
 	char *vendor_id;    /* owned or NULL */
 	enum toggle direct; /* synictimer.direct */
+	enum toggle flush_direct, flush_extended;
 };
 
 struct features {
@@ -190,7 +195,8 @@ struct chassis { /* owned or NULL, all */
 	char *manufacturer, *version, *serial, *asset, *sku;
 };
 
-#define IO_THREADS_POLICIES(X) X(UNSET, "") X(SHARED, "shared") X(AUTO, "auto")
+#define IO_THREADS_POLICIES(X) \
+	X(UNSET, "") X(SHARED, "shared") X(AUTO, "auto") X(POOL, "supplementalPool")
 enum io_threads_policy {
 #define X(c, t) IO_THREADS_##c,
 	IO_THREADS_POLICIES(X)
@@ -205,10 +211,12 @@ struct input_device {
 
 struct vmi_spec {
 	unsigned cores, sockets, threads; /* at least 1 each */
+	unsigned max_sockets;             /* at least sockets: room for more of them */
 	char *cpu_model;                  /* owned; host-model unless given */
 	struct cpu_feature *cpu_features; /* owned */
 	size_t n_cpu_features;
 	int64_t memory;     /* bytes: memory.guest */
+	int64_t max_memory; /* bytes: memory.maxGuest; 0: no room for more */
 	int64_t huge_pages; /* bytes of one; 0: of the usual size */
 	struct demands demands;
 	struct placement placement;
@@ -234,6 +242,9 @@ struct vmi_spec {
 	bool no_balloon;
 	bool multi_queue; /* a queue per CPU for each virtio disk */
 	enum io_threads_policy io_threads;
+	unsigned io_pool;    /* threads of POOL */
+	bool transitional;   /* virtio devices of before 1.0 */
+	char *video;         /* owned or NULL: by the firmware */
 	bool serial_console; /* autoattachSerialConsole, default true */
 	bool graphics;       /* autoattachGraphicsDevice, default true */
 	bool acpi;           /* features.acpi.enabled, default true */

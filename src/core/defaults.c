@@ -186,7 +186,10 @@ static void default_disk(struct node *disk)
 		default_text(disk, "cdrom.tray", "closed");
 		return;
 	}
-	default_text(disk, "disk.bus", DEFAULT_DISK_BUS);
+	if (node_get(disk, "lun"))
+		default_text(disk, "lun.bus", DEFAULT_LUN_BUS);
+	else
+		default_text(disk, "disk.bus", DEFAULT_DISK_BUS);
 }
 
 /* One to point with, if it is wanted and none is named. */

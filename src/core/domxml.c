@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run's libvirt domain: identity, our metadata, firmware, CPU. Constants are KubeVirt's (semantics
+ * A run's libvirt domain: identity, our metadata, firmware. Constants are KubeVirt's (semantics
  * §9.5 "Domain constants"); what is not written stays at libvirt's default, which for on_crash,
- * on_poweroff and on_reboot is KubeVirt's too. Devices are in domxml_devices.c.
+ * on_poweroff and on_reboot is KubeVirt's too. CPUs and memory are in domxml_cpu.c, devices in
+ * domxml_devices.c.
  */
 #include "core/domxml_write.h"
 
@@ -37,39 +38,11 @@ static void identity(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	autofree char *name = domain_name(context->ns, context->name);
 
 	xml_attr(w, "type", context->kvm ? "kvm" : "qemu");
+	if (domain_has_qemu(spec, context->kvm))
+		xml_attr(w, "xmlns:qemu", DOMAIN_QEMU_URI);
 	xml_leaf(w, "name", name);
 	xml_leaf(w, "uuid", spec->uuid);
 	metadata(w, context);
-}
-
-static void huge_pages(xmlTextWriterPtr w, int64_t size)
-{
-	xml_open(w, "memoryBacking");
-	xml_open(w, "hugepages");
-	xml_open(w, "page");
-	xml_attr_int(w, "size", size);
-	xml_attr(w, "unit", "b");
-	xml_close(w);
-	xml_close(w);
-	xml_close(w);
-}
-
-static void size(xmlTextWriterPtr w, const struct vmi_spec *spec)
-{
-	autofree char *memory = xasprintf("%lld", (long long)spec->memory);
-	unsigned io_threads = domain_io_threads(spec);
-	autofree char *threads = xasprintf("%u", io_threads);
-	autofree char *vcpus = xasprintf("%u", spec->sockets * spec->cores * spec->threads);
-
-	xml_open(w, "memory");
-	xml_attr(w, "unit", "b");
-	xmlTextWriterWriteString(w, BAD_CAST memory);
-	xml_close(w);
-	if (spec->huge_pages)
-		huge_pages(w, spec->huge_pages);
-	xml_leaf(w, "vcpu", vcpus);
-	if (io_threads)
-		xml_leaf(w, "iothreads", threads);
 }
 
 static void smbios_entry(xmlTextWriterPtr w, const char *name, const char *value)
@@ -155,55 +128,20 @@ static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec, const char
 	xml_close(w);
 }
 
-static void topology(xmlTextWriterPtr w, const struct vmi_spec *spec)
-{
-	xml_open(w, "topology");
-	xml_attr_int(w, "sockets", spec->sockets);
-	xml_attr_int(w, "cores", spec->cores);
-	xml_attr_int(w, "threads", spec->threads);
-	xml_close(w);
-}
-
-/*
- * Without KVM there is no host CPU to pass through: `maximum` is what is nearest. A named model is
- * not compared with what TCG can do, so that a manifest made for KVM still runs; QEMU leaves out what
- * it lacks, and says so in the domain's log.
- */
-static void cpu(xmlTextWriterPtr w, const struct vmi_spec *spec, bool kvm)
-{
-	const char *model = spec->cpu_model ? spec->cpu_model : "host-model";
-
-	xml_open(w, "cpu");
-	if (streq(model, "host-model")) {
-		xml_attr(w, "mode", "host-model");
-	} else if (streq(model, "host-passthrough")) {
-		xml_attr(w, "mode", kvm ? "host-passthrough" : "maximum");
-	} else {
-		xml_attr(w, "mode", "custom");
-		xml_attr(w, "match", "exact");
-		xml_attr(w, "check", kvm ? NULL : "none");
-		xml_leaf(w, "model", model);
-	}
-	topology(w, spec);
-	for (size_t i = 0; i < spec->n_cpu_features; i++)
-		xml_empty(w, "feature", "policy", spec->cpu_features[i].policy, "name",
-			spec->cpu_features[i].name, NULL);
-	xml_close(w);
-}
-
 static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	const struct domain_context *context)
 {
 	xml_open(w, "domain");
 	identity(w, spec, context);
-	size(w, spec);
+	domain_size(w, spec);
 	smbios(w, spec);
 	firmware(w, spec, context->directory);
 	domain_features(w, spec, context->kvm);
-	cpu(w, spec, context->kvm);
+	domain_cpu(w, spec, context->kvm);
 	domain_clock(w, &spec->clock, context->kvm);
 	xml_leaf(w, "on_reboot", spec->ends_at_reboot ? "destroy" : NULL);
 	domain_devices(w, spec, context);
+	domain_qemu(w, spec, context->kvm);
 	xml_close(w);
 }
 

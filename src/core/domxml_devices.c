@@ -5,6 +5,11 @@
  */
 #include "core/domxml_write.h"
 
+const char *xml_virtio(const struct vmi_spec *spec)
+{
+	return spec->transitional ? VIRTIO_TRANSITIONAL : "virtio";
+}
+
 static void controllers(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
 	bool usb = domain_has_bus(spec, DISK_BUS_USB);
@@ -14,8 +19,11 @@ static void controllers(xmlTextWriterPtr w, const struct vmi_spec *spec)
 
 	xml_empty(w, "controller", "type", "usb", "model", usb ? "qemu-xhci" : "none", NULL);
 	if (domain_has_bus(spec, DISK_BUS_SCSI))
-		xml_empty(w, "controller", "type", "scsi", "index", "0", "model", "virtio-scsi",
-			NULL);
+		xml_empty(w, "controller", "type", "scsi", "index", "0", "model",
+			spec->transitional ? VIRTIO_TRANSITIONAL : "virtio-scsi", NULL);
+	if (spec->transitional)
+		xml_empty(w, "controller", "type", "virtio-serial", "index", "0", "model",
+			VIRTIO_TRANSITIONAL, NULL);
 }
 
 /*
@@ -76,16 +84,31 @@ static void panic_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	}
 }
 
+static const char *video_type(const struct vmi_spec *spec)
+{
+	if (!spec->graphics)
+		return "none";
+	if (spec->video)
+		return spec->video;
+	return spec->bootloader != BOOTLOADER_BIOS ? DOMAIN_VIDEO_EFI : DOMAIN_VIDEO_BIOS;
+}
+
+/* Only these take their memory from the host's word for it. */
+static bool video_has_memory(const char *type)
+{
+	return streq(type, "vga") || streq(type, "bochs") || streq(type, "cirrus");
+}
+
 static void video(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
-	bool efi = spec->bootloader != BOOTLOADER_BIOS;
+	const char *type = video_type(spec);
 
 	xml_open(w, "video");
-	if (spec->graphics)
-		xml_empty(w, "model", "type", efi ? DOMAIN_VIDEO_EFI : DOMAIN_VIDEO_BIOS, "vram",
-			DOMAIN_VIDEO_KIB, "heads", "1", NULL);
-	else
-		xml_empty(w, "model", "type", "none", NULL);
+	xml_open(w, "model");
+	xml_attr(w, "type", type);
+	xml_attr(w, "vram", video_has_memory(type) ? DOMAIN_VIDEO_KIB : NULL);
+	xml_attr(w, "heads", spec->graphics ? "1" : NULL);
+	xml_close(w);
 	xml_close(w);
 }
 

@@ -114,17 +114,24 @@ static void medium(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct
 		return;
 	path = volume_target(volume, directory);
 	driver(w, spec, disk, volume);
-	xml_empty(w, "source", "file", path, NULL);
+	xml_open(w, "source");
+	xml_attr(w, disk->device == DISK_DEVICE_LUN ? "dev" : "file", path);
+	if (disk->reservation)
+		xml_empty(w, "reservations", "managed", "yes", NULL);
+	xml_close(w);
 	backing(w, volume, directory);
 }
 
+/* Without sizes they are the file's, which the adapter fills in. */
 static void block_size(xmlTextWriterPtr w, const struct disk *disk)
 {
-	if (!disk->logical_block)
+	if (!disk->logical_block && !disk->match_block)
 		return;
 	xml_open(w, "blockio");
-	xml_attr_int(w, "logical_block_size", disk->logical_block);
-	xml_attr_int(w, "physical_block_size", disk->physical_block);
+	if (disk->logical_block) {
+		xml_attr_int(w, "logical_block_size", disk->logical_block);
+		xml_attr_int(w, "physical_block_size", disk->physical_block);
+	}
 	xml_close(w);
 }
 
@@ -132,12 +139,16 @@ static void device(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct
 	const char *directory)
 {
 	xml_open(w, "disk");
-	xml_attr(w, "type", "file");
+	xml_attr(w, "type", disk->device == DISK_DEVICE_LUN ? "block" : "file");
 	xml_attr(w, "device", disk_device_name(disk->device));
+	if (spec->transitional && disk->bus == DISK_BUS_VIRTIO)
+		xml_attr(w, "model", VIRTIO_TRANSITIONAL);
 	medium(w, spec, disk, directory);
 	target(w, spec, disk);
 	if (disk->readonly || disk->device == DISK_DEVICE_CDROM)
 		xml_empty(w, "readonly", NULL);
+	if (disk->shareable)
+		xml_empty(w, "shareable", NULL);
 	xml_leaf(w, "serial", disk->serial);
 	xml_boot_order(w, disk->boot_order);
 	block_size(w, disk);

@@ -34,8 +34,13 @@ char *interface_mac(const struct interface *nic, const char *vm_uid, const char 
 	return nic->mac ? xstrdup(nic->mac) : stable_mac(*vm_uid ? vm_uid : vmi_uid, nic->name);
 }
 
+static const char *model_of(const struct vmi_spec *spec, const struct interface *nic)
+{
+	return !nic->model || streq(nic->model, "virtio") ? xml_virtio(spec) : nic->model;
+}
+
 /* An option ROM is only of use to boot from the network; without it the firmware is done sooner. */
-static void interface(xmlTextWriterPtr w, const struct interface *nic,
+static void interface(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct interface *nic,
 	const struct domain_context *context)
 {
 	autofree char *mac = interface_mac(nic, context->vm_uid, context->vmi_uid);
@@ -44,7 +49,7 @@ static void interface(xmlTextWriterPtr w, const struct interface *nic,
 	xml_open(w, "interface");
 	xml_attr(w, "type", "user");
 	xml_empty(w, "mac", "address", mac, NULL);
-	xml_empty(w, "model", "type", nic->model ? nic->model : "virtio", NULL);
+	xml_empty(w, "model", "type", model_of(spec, nic), NULL);
 	xml_boot_order(w, nic->boot_order);
 	if (!nic->boot_order)
 		xml_empty(w, "rom", "enabled", "no", NULL);
@@ -60,5 +65,5 @@ void domain_interfaces(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	const struct domain_context *context)
 {
 	for (size_t i = 0; i < spec->n_interfaces; i++)
-		interface(w, &spec->interfaces[i], context);
+		interface(w, spec, &spec->interfaces[i], context);
 }

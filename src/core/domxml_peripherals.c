@@ -2,7 +2,7 @@
 /*
  * What a domain has beside disks and interfaces, and the threads that serve its disks. Those are
  * KubeVirt's: one for each disk that wants its own, and for all others one (shared), or as many as there
- * are such disks but at most two per CPU in all (auto).
+ * are such disks but at most two per CPU in all (auto), or as many as asked for, in turn (supplementalPool).
  */
 #include "core/domxml_write.h"
 
@@ -33,6 +33,8 @@ static unsigned pool(const struct vmi_spec *spec)
 		return 0;
 	if (spec->io_threads == IO_THREADS_SHARED)
 		return 1;
+	if (spec->io_threads == IO_THREADS_POOL)
+		return MAX(spec->io_pool, 1);
 	return own + others <= limit ? others : own < limit ? limit - own : 1;
 }
 
@@ -65,16 +67,16 @@ static void watchdog(xmlTextWriterPtr w, const char *action)
 static void balloon(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
 	xml_open(w, "memballoon");
-	xml_attr(w, "model", spec->no_balloon ? "none" : "virtio");
+	xml_attr(w, "model", spec->no_balloon ? "none" : xml_virtio(spec));
 	if (!spec->no_balloon)
 		xml_empty(w, "stats", "period", "10", NULL);
 	xml_close(w);
 }
 
-static void rng(xmlTextWriterPtr w)
+static void rng(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
 	xml_open(w, "rng");
-	xml_attr(w, "model", "virtio");
+	xml_attr(w, "model", xml_virtio(spec));
 	xml_open(w, "backend");
 	xml_attr(w, "model", "random");
 	xmlTextWriterWriteString(w, BAD_CAST "/dev/urandom");
@@ -82,8 +84,26 @@ static void rng(xmlTextWriterPtr w)
 	xml_close(w);
 }
 
+#define MEMORY_BLOCK (INT64_C(2) << 20)
+
+/* Room for memory, none of which is plugged in yet. */
+static void memory(xmlTextWriterPtr w, const struct vmi_spec *spec)
+{
+	xml_open(w, "memory");
+	xml_attr(w, "model", "virtio-mem");
+	xml_open(w, "target");
+	xml_bytes(w, "size", spec->max_memory - spec->memory);
+	xml_leaf(w, "node", "0");
+	xml_bytes(w, "block", MAX(spec->huge_pages, MEMORY_BLOCK));
+	xml_bytes(w, "requested", 0);
+	xml_close(w);
+	xml_close(w);
+}
+
 void domain_peripherals(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
+	if (spec->max_memory)
+		memory(w, spec);
 	for (size_t i = 0; i < spec->n_inputs; i++)
 		input(w, &spec->inputs[i]);
 	if (spec->sound)
@@ -92,5 +112,5 @@ void domain_peripherals(xmlTextWriterPtr w, const struct vmi_spec *spec)
 		watchdog(w, spec->watchdog);
 	balloon(w, spec);
 	if (spec->rng)
-		rng(w);
+		rng(w, spec);
 }

@@ -38,10 +38,25 @@ void xml_attr_int(xmlTextWriterPtr w, const char *name, int64_t value)
 	xml_attr(w, name, text);
 }
 
+void xml_put(xmlTextWriterPtr w, const char *text)
+{
+	must(xmlTextWriterWriteString(w, BAD_CAST text));
+}
+
 void xml_leaf(xmlTextWriterPtr w, const char *element, const char *text)
 {
 	if (text)
 		must(xmlTextWriterWriteElement(w, BAD_CAST element, BAD_CAST text));
+}
+
+void xml_bytes(xmlTextWriterPtr w, const char *element, int64_t value)
+{
+	autofree char *text = xasprintf("%" PRId64, value);
+
+	xml_open(w, element);
+	xml_attr(w, "unit", "b");
+	xml_put(w, text);
+	xml_close(w);
 }
 
 void xml_empty(xmlTextWriterPtr w, const char *element, ...)

@@ -16,6 +16,10 @@ void xml_attr(xmlTextWriterPtr w, const char *name, const char *value); /* no va
 void xml_attr_int(xmlTextWriterPtr w, const char *name, int64_t value);
 void xml_leaf(xmlTextWriterPtr w, const char *element, const char *text); /* no text: no element */
 
+void xml_put(xmlTextWriterPtr w, const char *text);
+void xml_bytes(xmlTextWriterPtr w, const char *element,
+	int64_t value); /* <memory unit="b">N</memory> */
+
 /* An element that is nothing but attributes: name, value, …, NULL. */
 void xml_empty(xmlTextWriterPtr w, const char *element, ...) __attribute__((sentinel));
 
@@ -31,6 +35,20 @@ void domain_disks(xmlTextWriterPtr w, const struct vmi_spec *spec, const char *d
 /* domxml_interfaces.c */
 void domain_interfaces(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	const struct domain_context *context);
+
+/* Virtio devices of both of its generations: of before 1.0, and since. */
+#define VIRTIO_TRANSITIONAL "virtio-transitional"
+const char *xml_virtio(const struct vmi_spec *spec); /* the model of a virtio device; a constant */
+
+/* domxml_cpu.c: <memory>, <vcpu> and what belongs to them; <cpu>. */
+void domain_size(xmlTextWriterPtr w, const struct vmi_spec *spec);
+void domain_cpu(xmlTextWriterPtr w, const struct vmi_spec *spec, bool kvm);
+unsigned domain_max_sockets(const struct vmi_spec *spec);
+
+/* domxml_qemu.c: what libvirt has no words for is said to QEMU itself. */
+#define DOMAIN_QEMU_URI "http://libvirt.org/schemas/domain/qemu/1.0"
+bool domain_has_qemu(const struct vmi_spec *spec, bool kvm);
+void domain_qemu(xmlTextWriterPtr w, const struct vmi_spec *spec, bool kvm);
 
 /* domxml_devices.c: the whole <devices> element. */
 void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,

@@ -166,6 +166,7 @@ void vmi_spec_done(struct vmi_spec *spec)
 	free(spec->inputs);
 	free(spec->sound);
 	free(spec->watchdog);
+	free(spec->video);
 	free(spec->cpu_model);
 	free(spec->machine_type);
 	free(spec->serial);

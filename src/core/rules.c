@@ -14,6 +14,9 @@
 #define REQUESTS "domain.resources.requests."
 #define LIMITS   "domain.resources.limits."
 
+#define MAX_GUEST_UNIT  (INT64_C(2) << 20)
+#define MAX_GUEST_LEAST (INT64_C(1) << 30)
+
 /* The text of a valid quantity at path, or NULL; *ret_node is where it stands. */
 static const char *quantity_at(const struct node *spec, const char *path,
 	const struct node **ret_node)
@@ -72,7 +75,10 @@ static void cpu_rules(struct check *c, const struct node *spec)
 {
 	struct topology t = topology_of(spec);
 	const struct node *cpu = node_at(spec, "domain.cpu");
-	bool each_fits = t.sockets > 0 && t.sockets <= CPU_COUNT_MAX && t.cores > 0 &&
+	const struct node *max = node_get(cpu, "maxSockets");
+	int64_t most = max && max->kind == NODE_NUMBER ? strtoll(max->text, NULL, 10) : 0;
+	int64_t sockets = MAX(t.sockets, most);
+	bool each_fits = t.sockets > 0 && sockets <= CPU_COUNT_MAX && t.cores > 0 &&
 		t.cores <= CPU_COUNT_MAX && t.threads > 0 && t.threads <= CPU_COUNT_MAX;
 
 	not_above(c, spec, REQUESTS "cpu", LIMITS "cpu");
@@ -81,9 +87,37 @@ static void cpu_rules(struct check *c, const struct node *spec)
 			"%" PRId64 " vCPUs of one core each, at most %d are possible; give "
 			"domain.cpu sockets, cores and threads",
 			t.sockets, CPU_COUNT_MAX);
-	if (cpu && each_fits && t.sockets * t.cores * t.threads > VCPUS_MAX)
+	if (most && t.sockets > most)
+		check_add(c, max, "domain.cpu.maxSockets",
+			"expected at least as many as sockets, which are %" PRId64, t.sockets);
+	if (cpu && each_fits && sockets * t.cores * t.threads > VCPUS_MAX)
 		check_add_key(c, cpu, "domain.cpu", "%" PRId64 " vCPUs, at most %d are possible",
-			t.sockets * t.cores * t.threads, VCPUS_MAX);
+			sockets * t.cores * t.threads, VCPUS_MAX);
+}
+
+/* Room for more memory is a device of libvirt's, which has its own ideas of sizes (semantics §9.5). */
+static void max_guest_rules(struct check *c, const struct node *spec)
+{
+	const struct node *at, *most_at, *page_at;
+	const char *field = "domain.memory.maxGuest", *why = NULL;
+	const char *most = quantity_at(spec, field, &most_at);
+	const char *page = quantity_at(spec, "domain.memory.hugepages.pageSize", &page_at);
+	int64_t guest, bytes, unit = MAX_GUEST_UNIT, huge;
+
+	at = guest_memory_of(spec);
+	if (!most || !at || quantity_parse(at->text, &guest, NULL) ||
+		quantity_parse(most, &bytes, NULL) || bytes == guest)
+		return;
+	if (page && !quantity_parse(page, &huge, NULL))
+		unit = MAX(unit, huge);
+	if (bytes < guest)
+		why = "it is less than the guest's memory";
+	else if (guest < MAX_GUEST_LEAST)
+		why = "a guest that can grow has at least 1Gi of memory";
+	else if (guest % unit || bytes % unit)
+		why = "both it and the guest's memory must be multiples of 2Mi, or of the huge pages";
+	if (why)
+		check_add(c, most_at, field, "%s", why);
 }
 
 static bool is_secure(const struct node *efi)
@@ -131,6 +165,7 @@ void spec_rules(struct check *c, const struct node *spec)
 	memory_rules(c, spec);
 	request_rules(c, spec);
 	cpu_rules(c, spec);
+	max_guest_rules(c, spec);
 	bootloader_rules(c, spec);
 	kernel_rules(c, spec);
 }

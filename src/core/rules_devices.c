@@ -33,6 +33,29 @@ static void boot_order_rules(struct check *c, const struct node *spec, const cha
 	}
 }
 
+static void video_rules(struct check *c, const struct node *spec)
+{
+	const struct node *graphics = node_at(spec, "domain.devices.autoattachGraphicsDevice");
+	const struct node *video = node_at(spec, "domain.devices.video");
+
+	if (video && graphics && streq(graphics->text, "false"))
+		check_add_key(c, video, "domain.devices.video",
+			"it has no video: autoattachGraphicsDevice is false");
+}
+
+static void io_thread_rules(struct check *c, const struct node *spec)
+{
+	const char *field = "domain.ioThreads.supplementalPoolThreadCount";
+	const struct node *policy = node_at(spec, "domain.ioThreadsPolicy");
+	const struct node *count = node_at(spec, field);
+	bool pool = policy && streq(policy->text, "supplementalPool");
+
+	if (pool && !count)
+		check_add(c, policy, "domain.ioThreadsPolicy", "it needs %s", field);
+	if (count && !pool)
+		check_add_key(c, count, field, "it is for ioThreadsPolicy: supplementalPool");
+}
+
 void device_rules(struct check *c, const struct node *spec)
 {
 	struct boot_orders orders = { .n = 0 };
@@ -40,6 +63,8 @@ void device_rules(struct check *c, const struct node *spec)
 	disk_rules(c, spec);
 	volume_rules(c, spec);
 	network_rules(c, spec);
+	video_rules(c, spec);
+	io_thread_rules(c, spec);
 	boot_order_rules(c, spec, DISKS, &orders);
 	boot_order_rules(c, spec, INTERFACES, &orders);
 }

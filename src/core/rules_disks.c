@@ -10,9 +10,13 @@
 
 static const char *bus_of(const struct node *disk)
 {
-	const char *bus = node_text(disk, node_get(disk, "cdrom") ? "cdrom.bus" : "disk.bus");
+	bool lun = node_get(disk, "lun");
+	const char *bus = node_text(disk,
+		node_get(disk, "cdrom") ? "cdrom.bus"
+			: lun           ? "lun.bus"
+					: "disk.bus");
 
-	return bus ? bus : DEFAULT_DISK_BUS;
+	return bus ? bus : lun ? DEFAULT_LUN_BUS : DEFAULT_DISK_BUS;
 }
 
 /* What only a virtio disk can have. */
@@ -46,8 +50,15 @@ static void block_rules(struct check *c, const struct node *disk)
 {
 	const struct node *custom = node_at(disk, "blockSize.custom");
 	const struct node *logical = node_get(custom, "logical");
+	const struct node *discard = node_get(custom, "discardGranularity");
 	int64_t least = number(logical), physical = number(node_get(custom, "physical"));
 
+	if (custom && node_at(disk, "blockSize.matchVolume"))
+		check_add_key(c, custom, "blockSize.custom",
+			"give custom or matchVolume, not both");
+	if (least > 0 && number(discard) % least)
+		check_add(c, discard, "blockSize.custom.discardGranularity",
+			"expected a multiple of logical");
 	if (least <= 0 || physical <= 0)
 		return;
 	if (least & (least - 1) || physical & (physical - 1))
@@ -57,6 +68,30 @@ static void block_rules(struct check *c, const struct node *disk)
 	else if (least != 512 && streq(bus_of(disk), "sata"))
 		check_add(c, logical, "blockSize.custom.logical",
 			"a disk on sata has blocks of 512 bytes; use another bus");
+}
+
+static bool is_on_node(const struct node *volume)
+{
+	return node_get(volume, "hostDisk") || node_get(volume, "persistentVolumeClaim") ||
+		node_get(volume, "dataVolume");
+}
+
+/* What the guest shares with others, or talks to itself, is a raw file or device that outlives the run. */
+static void host_rules(struct check *c, const struct node *disk, const struct node *volume)
+{
+	const struct node *shareable = node_get(disk, "shareable");
+	const struct node *lun = node_get(disk, "lun");
+	const char *cache = node_text(disk, "cache");
+	bool shared = shareable && streq(shareable->text, "true");
+
+	if (shared && cache && !streq(cache, "none"))
+		check_add_key(c, shareable, "shareable", "it needs cache: none");
+	if (shared && volume && !is_on_node(volume))
+		check_add_key(c, shareable, "shareable",
+			"the volume is this run's own; share a hostDisk or a persistentVolumeClaim");
+	if (lun && volume && !is_on_node(volume))
+		check_add_key(c, lun, "lun",
+			"it needs a block device: a hostDisk or a persistentVolumeClaim");
 }
 
 static void option_rules(struct check *c, const struct node *disk)
@@ -84,19 +119,22 @@ static void bus_rules(struct check *c, const struct node *disk)
 void disk_rules(struct check *c, const struct node *spec)
 {
 	static const char *const targets[] = { "disk", "cdrom", "lun", NULL };
-	const struct node *disks = node_at(spec, DISKS);
+	const struct node *disks = node_at(spec, DISKS), *volumes = node_get(spec, "volumes");
 	const struct node *last;
 
 	for (size_t i = 0; i < list_count(disks); i++) {
 		size_t mark = check_enter_item(c, DISKS, i);
 		const struct node *name = element_name(c, disks, i);
 
-		if (name && !list_has(node_get(spec, "volumes"), name->text))
+		if (name && !list_has(volumes, name->text))
 			check_add(c, name, "name", "no volume is named '%s'", name->text);
 		if (element_count_keys(disks->children[i], targets, &last) > 1)
-			check_add_key(c, last, last->key, "give disk or cdrom, not both");
+			check_add_key(c, last, last->key, "give one of disk, cdrom and lun");
 		bus_rules(c, disks->children[i]);
 		option_rules(c, disks->children[i]);
+		if (name)
+			host_rules(c, disks->children[i],
+				list_find(volumes, list_count(volumes), name->text));
 		check_leave(c, mark);
 	}
 }

@@ -24,6 +24,7 @@
 #define DEFAULT_MACHINE   "q35"
 #define DEFAULT_CPU_MODEL "host-model"
 #define DEFAULT_DISK_BUS  "sata"
+#define DEFAULT_LUN_BUS   "scsi" /* a lun on sata is none of libvirt's */
 #define DEFAULT_NETWORK   "default"
 #define DEFAULT_NIC_MODEL "virtio" /* never written into the object */
 

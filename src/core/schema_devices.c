@@ -4,6 +4,8 @@
  */
 #include "core/schema_rows.h"
 
+#define VIDEO_TYPES "vga|cirrus|virtio|ramfb|bochs"
+
 /* clang-format off */
 static const struct schema_field rows[] = {
 	F(SPEC, "domain.devices",                            MAP),
@@ -47,10 +49,9 @@ static const struct schema_field rows[] = {
 	F(SPEC, "domain.devices.sound.model",                ENUM, ONE("ich9|ac97"),
 		DEFAULT("ich9")),
 	F(SPEC, "domain.devices.tpm",                        MAP, REFUSED("a guest has no TPM")),
-	F(SPEC, "domain.devices.useVirtioTransitional",      BOOL,
-		REFUSED("virtio devices are of version 1 and older at once where they can")),
-	F(SPEC, "domain.devices.video",                      MAP,
-		REFUSED("its video device is chosen by its firmware")),
+	F(SPEC, "domain.devices.useVirtioTransitional",      BOOL, DEFAULT("false")),
+	F(SPEC, "domain.devices.video",                      MAP),
+	F(SPEC, "domain.devices.video.type",                 ENUM, ONE(VIDEO_TYPES)),
 	F(SPEC, "domain.devices.watchdog",                   MAP),
 	F(SPEC, "domain.devices.watchdog.name",              STRING, REQUIRED, RULE(LABEL)),
 	F(SPEC, "domain.devices.watchdog.i6300esb",          MAP),

@@ -5,6 +5,7 @@
 #include "core/schema_rows.h"
 
 #define NO_PINNING       "CPUs are shared between guests"
+#define IO_POOL_MAX      256
 #define FEATURE_POLICIES "force|require|optional|disable|forbid"
 #define NO_RESOURCES     "only cpu and memory are known on one host"
 
@@ -18,8 +19,7 @@ static const struct schema_field rows[] = {
 		DEFAULT("1")),
 	F(SPEC, "domain.cpu.threads",                       INTEGER, RANGE(0, CPU_COUNT_MAX),
 		DEFAULT("1")),
-	F(SPEC, "domain.cpu.maxSockets",                    INTEGER,
-		REFUSED("the number of CPUs does not change while a guest runs")),
+	F(SPEC, "domain.cpu.maxSockets",                    INTEGER, RANGE(0, CPU_COUNT_MAX)),
 	F(SPEC, "domain.cpu.model",                         STRING, RULE(CPU_MODEL),
 		DEFAULT(DEFAULT_CPU_MODEL)),
 	F(SPEC, "domain.cpu.features",                      LIST, RANGE(0, SPEC_LIST_MAX)),
@@ -35,8 +35,7 @@ static const struct schema_field rows[] = {
 	F(SPEC, "domain.memory.guest",                      QUANTITY),
 	F(SPEC, "domain.memory.hugepages",                  MAP),
 	F(SPEC, "domain.memory.hugepages.pageSize",         QUANTITY, REQUIRED, RANGE(1, 0)),
-	F(SPEC, "domain.memory.maxGuest",                   QUANTITY,
-		REFUSED("memory does not grow while a guest runs")),
+	F(SPEC, "domain.memory.maxGuest",                   QUANTITY),
 	F(SPEC, "domain.memory.reservedOverhead",           MAP),
 	F(SPEC, "domain.memory.reservedOverhead.addedOverhead", QUANTITY, RANGE(0, OVERHEAD_MAX)),
 	F(SPEC, "domain.memory.reservedOverhead.memLock",   ENUM, ONE("Required|NotRequired"),
@@ -148,8 +147,10 @@ static const struct schema_field rows[] = {
 	F(SPEC, "domain.features.hyperv.synictimer.direct.enabled", BOOL, DEFAULT("true")),
 	F(SPEC, "domain.features.hyperv.tlbflush",            MAP),
 	F(SPEC, "domain.features.hyperv.tlbflush.enabled",    BOOL, DEFAULT("true")),
-	F(SPEC, "domain.features.hyperv.tlbflush.direct",     MAP, REFUSED("tlbflush itself is")),
-	F(SPEC, "domain.features.hyperv.tlbflush.extended",   MAP, REFUSED("tlbflush itself is")),
+	F(SPEC, "domain.features.hyperv.tlbflush.direct",     MAP),
+	F(SPEC, "domain.features.hyperv.tlbflush.direct.enabled", BOOL, DEFAULT("true")),
+	F(SPEC, "domain.features.hyperv.tlbflush.extended",   MAP),
+	F(SPEC, "domain.features.hyperv.tlbflush.extended.enabled", BOOL, DEFAULT("true")),
 	F(SPEC, "domain.features.hyperv.vendorid",            MAP),
 	F(SPEC, "domain.features.hyperv.vendorid.enabled",    BOOL, DEFAULT("true")),
 	F(SPEC, "domain.features.hyperv.vendorid.vendorid",   STRING, REQUIRED,
@@ -160,9 +161,10 @@ static const struct schema_field rows[] = {
 		REFUSED("a guest's memory is not encrypted")),
 	F(SPEC, "domain.rebootPolicy",                        ENUM, ONE("Reboot|Terminate"),
 		DEFAULT("Reboot")),
-	F(SPEC, "domain.ioThreads",                           MAP,
-		REFUSED("choose ioThreadsPolicy: shared or auto")),
-	F(SPEC, "domain.ioThreadsPolicy",                     ENUM, ONE("shared|auto")),
+	F(SPEC, "domain.ioThreads",                           MAP),
+	F(SPEC, "domain.ioThreads.supplementalPoolThreadCount", INTEGER, RANGE(1, IO_POOL_MAX)),
+	F(SPEC, "domain.ioThreadsPolicy",                     ENUM,
+		ONE(IO_THREADS_POLICIES(ONE_OF))),
 };
 /* clang-format on */
 

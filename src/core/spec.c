@@ -15,8 +15,6 @@
 #include "core/schema.h"
 #include "core/spec_private.h"
 
-#define HUGE_PAGE_SIZE "domain.memory.hugepages.pageSize"
-
 bool spec_bool(const struct node *map, const char *path, bool absent)
 {
 	const struct node *node = node_at(map, path);
@@ -81,52 +79,7 @@ int spec_list(const struct node *spec, const char *path, const struct node **ret
 	return 0;
 }
 
-/* ---- compute ------------------------------------------------------------------------------ */
-
-static int parse_cpu_features(const struct node *spec, struct vmi_spec *s, struct err *err)
-{
-	const struct node *list;
-	size_t n;
-
-	if (spec_list(spec, "domain.cpu.features", &list, &n, err))
-		return -ERR_INVALID;
-	s->cpu_features = n ? xcalloc(n, sizeof(*s->cpu_features)) : NULL;
-	for (size_t i = 0; i < n; i++) {
-		struct cpu_feature *feature = &s->cpu_features[s->n_cpu_features++];
-		const char *policy = node_text(list->children[i], "policy");
-
-		feature->name = spec_copy(list->children[i], "name");
-		feature->policy = xstrdup(policy && *policy ? policy : "require");
-		if (!feature->name)
-			return err_set(err, ERR_INVALID, "a CPU feature has no name");
-	}
-	return 0;
-}
-
-static int parse_cpu(const struct node *spec, struct vmi_spec *s, struct err *err)
-{
-	struct topology t = topology_of(spec);
-
-	if (t.sockets > CPU_COUNT_MAX || t.cores > CPU_COUNT_MAX || t.threads > CPU_COUNT_MAX)
-		return err_set(err, ERR_INVALID, "over %d sockets, cores or threads",
-			CPU_COUNT_MAX);
-	s->sockets = (unsigned)t.sockets;
-	s->cores = (unsigned)t.cores;
-	s->threads = (unsigned)t.threads;
-	s->cpu_model = spec_copy(spec, "domain.cpu.model");
-	if (!s->cpu_model)
-		s->cpu_model = xstrdup(DEFAULT_CPU_MODEL);
-	return parse_cpu_features(spec, s, err);
-}
-
-static int parse_memory(const struct node *spec, struct vmi_spec *s, struct err *err)
-{
-	int rc = spec_quantity(spec, "domain.memory.guest", &s->memory, err);
-
-	if (!rc && s->memory < MEMORY_MIN)
-		rc = err_set(err, ERR_INVALID, "no memory, or less than 1M");
-	return rc ? rc : spec_quantity(spec, HUGE_PAGE_SIZE, &s->huge_pages, err);
-}
+/* ---- firmware ----------------------------------------------------------------------------- */
 
 static enum bootloader bootloader_of(const struct node *spec)
 {
@@ -193,8 +146,8 @@ static int parse_life(const struct node *spec, struct vmi_spec *s, struct err *e
 int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct err *err)
 {
 	static int (*const parts[])(const struct node *, struct vmi_spec *, struct err *) = {
-		parse_cpu,
-		parse_memory,
+		spec_parse_cpu,
+		spec_parse_memory,
 		parse_firmware,
 		spec_parse_features,
 		spec_parse_clock,

@@ -50,9 +50,13 @@ int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct e
 	s->multi_queue = spec_bool(spec, DEVICES "blockMultiQueue", false);
 	if (sound)
 		s->sound = xstrdup(node_text(sound, "model") ? node_text(sound, "model") : "ich9");
+	s->transitional = spec_bool(spec, DEVICES "useVirtioTransitional", false);
+	s->video = spec_copy(spec, DEVICES "video.type");
 	s->watchdog = spec_copy(spec, DEVICES "watchdog.i6300esb.action");
 	if (policy && !io_threads_policy_parse(policy, &s->io_threads))
 		return err_set(err, ERR_INVALID, "unknown ioThreadsPolicy '%.64s'", policy);
+	if (spec_unsigned(spec, "domain.ioThreads.supplementalPoolThreadCount", &s->io_pool, err))
+		return -ERR_INVALID;
 	if (parse_panic_devices(spec, s, err))
 		return -ERR_INVALID;
 	return parse_inputs(spec, s, err);

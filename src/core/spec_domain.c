@@ -39,6 +39,8 @@ static int parse_hyperv(const struct node *from, struct hyperv *hyperv, struct e
 	for (size_t i = 0; i < HYPERV_MAX; i++)
 		hyperv->features[i] = spec_toggle(from, names[i]);
 	hyperv->direct = spec_toggle(from, "synictimer.direct");
+	hyperv->flush_direct = spec_toggle(from, "tlbflush.direct");
+	hyperv->flush_extended = spec_toggle(from, "tlbflush.extended");
 	hyperv->vendor_id = spec_copy(from, "vendorid.vendorid");
 	hyperv->spinlocks = SPINLOCKS_DEFAULT;
 	if (!node_at(from, "spinlocks.spinlocks"))

@@ -23,6 +23,10 @@ int spec_list(const struct node *spec, const char *path, const struct node **ret
 /* On or off by its field `enabled`, which is true if absent; unset if there is nothing at path. */
 enum toggle spec_toggle(const struct node *map, const char *path);
 
+/* spec_cpu.c */
+int spec_parse_cpu(const struct node *spec, struct vmi_spec *s, struct err *err);
+int spec_parse_memory(const struct node *spec, struct vmi_spec *s, struct err *err);
+
 /* spec_domain.c */
 int spec_parse_features(const struct node *spec, struct vmi_spec *s, struct err *err);
 int spec_parse_clock(const struct node *spec, struct vmi_spec *s, struct err *err);

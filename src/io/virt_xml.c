@@ -11,10 +11,15 @@
 #include <fcntl.h>
 #include <libxml/parser.h>
 #include <libxml/tree.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SECTOR         512
+#define FILE_BLOCK_MAX 32768 /* beyond, guests have trouble */
 
 struct completion {
 	const struct virt_host *host;
@@ -167,14 +172,66 @@ static int complete_backing(struct completion *c, xmlNodePtr backing)
 	return 0;
 }
 
-/* A file that is not there is libvirt's to complain about. */
-static void complete_source(struct completion *c, xmlNodePtr disk, xmlNodePtr source)
+struct block_sizes {
+	int logical, physical; /* bytes; 0: not known */
+};
+
+/* A file's are its file system's, within what QEMU takes. */
+static struct block_sizes sizes_of(const char *path, const struct stat *st)
 {
-	autofree char *path = attr(source, "file");
+	struct block_sizes sizes = { 0 };
+	int fd;
+
+	if (!S_ISBLK(st->st_mode)) {
+		sizes.logical = (int)MAX(MIN(st->st_blksize, FILE_BLOCK_MAX), SECTOR);
+		sizes.physical = sizes.logical;
+		return sizes;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || ioctl(fd, BLKSSZGET, &sizes.logical) ||
+		ioctl(fd, BLKPBSZGET, &sizes.physical))
+		sizes = (struct block_sizes){ 0 };
+	if (fd >= 0)
+		close(fd);
+	return sizes;
+}
+
+static void set_int(xmlNodePtr node, const char *name, int value)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", value);
+	xmlSetProp(node, BAD_CAST name, BAD_CAST text);
+}
+
+/* <blockio/> without sizes is to get the volume's; SATA knows sectors only. */
+static void complete_block_size(xmlNodePtr disk, const char *path, const struct stat *st)
+{
+	xmlNodePtr blockio = child(disk, "blockio");
+	autofree char *bus = attr(child(disk, "target"), "bus");
+	struct block_sizes sizes;
+
+	if (!blockio || blockio->properties)
+		return;
+	sizes = sizes_of(path, st);
+	set_int(blockio, "logical_block_size",
+		streq(bus, "sata") || !sizes.logical ? SECTOR : sizes.logical);
+	set_int(blockio, "physical_block_size", MAX(sizes.physical, SECTOR));
+}
+
+/* A file that is not there is libvirt's to complain about. */
+static int complete_source(struct completion *c, xmlNodePtr disk, xmlNodePtr source)
+{
+	autofree char *file = attr(source, "file"), *lun = attr(source, "dev");
+	const char *path = lun ? lun : file;
 	struct stat st;
 
 	if (!path || stat(path, &st))
-		return;
+		return 0;
+	if (!S_ISBLK(st.st_mode) && lun)
+		return err_set(c->err, ERR_INVALID,
+			"a lun needs a block device, and '%s' is a file: make it a disk", path);
+	complete_block_size(disk, path, &st);
 	if (S_ISBLK(st.st_mode)) {
 		xmlUnsetProp(source, BAD_CAST "file");
 		xmlSetProp(source, BAD_CAST "dev", BAD_CAST path);
@@ -184,6 +241,7 @@ static void complete_source(struct completion *c, xmlNodePtr disk, xmlNodePtr so
 		keep_owner(source);
 		replace_str(&c->kept, path);
 	}
+	return 0;
 }
 
 static int complete_disks(struct completion *c, xmlDocPtr doc)
@@ -194,8 +252,8 @@ static int complete_disks(struct completion *c, xmlDocPtr doc)
 	for (disk = child(devices, "disk"); disk; disk = find(disk->next, "disk")) {
 		xmlNodePtr source = child(disk, "source");
 
-		if (source)
-			complete_source(c, disk, source);
+		if (source && complete_source(c, disk, source))
+			return -c->err->code;
 		if (complete_backing(c, child(disk, "backingStore")))
 			return -c->err->code;
 	}

@@ -151,6 +151,47 @@ START_TEST(block_device)
 }
 END_TEST
 
+/* What is to have its volume's block sizes; SATA knows sectors of 512 bytes only. */
+START_TEST(block_size)
+{
+	autofree char *disk =
+		xasprintf("<disk type='file'><source file='%s'/><target bus='%s'/><blockio/></disk>",
+			raw, _i ? "sata" : "virtio");
+	autofree char *xml = NULL, *kept = NULL, *want = NULL;
+	struct stat st;
+
+	ck_assert_int_eq(stat(raw, &st), 0);
+	ck_assert_int_eq(complete(disk, &as_it_is, &xml, &kept), 0);
+	want = xasprintf("<blockio logical_block_size=\"%d\" physical_block_size=\"%d\"/>",
+		_i ? 512 : (int)st.st_blksize, (int)st.st_blksize);
+	ck_assert_msg(strstr(xml, want) != NULL, "%s in %s", want, xml);
+}
+END_TEST
+
+START_TEST(given_block_size)
+{
+	static const char given[] = "<blockio logical_block_size=\"512\"/>";
+	autofree char *disk =
+		xasprintf("<disk type='file'><source file='%s'/>%s</disk>", raw, given);
+	autofree char *xml = NULL, *kept = NULL;
+
+	ck_assert_int_eq(complete(disk, &as_it_is, &xml, &kept), 0);
+	ck_assert_ptr_nonnull(strstr(xml, given));
+}
+END_TEST
+
+START_TEST(lun_of_a_file)
+{
+	autofree char *disk =
+		xasprintf("<disk type='block' device='lun'><source dev='%s'/></disk>", raw);
+	autofree char *words = NULL, *kept = NULL, *want = NULL;
+
+	ck_assert_int_eq(complete(disk, &as_it_is, &words, &kept), -ERR_INVALID);
+	want = xasprintf("a lun needs a block device, and '%s' is a file: make it a disk", raw);
+	ck_assert_str_eq(words, want);
+}
+END_TEST
+
 #define CHANNEL(name, state)                                                                      \
 	"<channel type='unix'><source mode='bind' path='/a/b'/><target type='virtio' name='" name \
 	"' " state "/></channel>"
@@ -323,6 +364,9 @@ Suite *test_virt_xml_suite(void)
 	tcase_add_test(tc, backing_keeps_its_owner);
 	tcase_add_loop_test(tc, owners, 0, 4);
 	tcase_add_test(tc, block_device);
+	tcase_add_loop_test(tc, block_size, 0, 2);
+	tcase_add_test(tc, given_block_size);
+	tcase_add_test(tc, lun_of_a_file);
 	tcase_add_test(tc, live);
 	tcase_add_test(tc, qemu_uid);
 	tcase_add_loop_test(tc, libvirt_takes_it, 0, BOOTLOADER_MAX);

@@ -191,7 +191,8 @@ START_TEST(kernel)
 END_TEST
 
 /* Manifests of test/unit/manifests/good, and what becomes of them. */
-static const char *const manifests[] = { "features", "passthrough", "devices", "tablets" };
+static const char *const manifests[] = { "features", "passthrough", "devices", "tablets", "growth",
+	"luns" };
 
 /* Twice each: on KVM, and without. */
 START_TEST(of_a_manifest)
@@ -203,7 +204,8 @@ START_TEST(of_a_manifest)
 	autofree char *name = xasprintf("manifests/%s%s", manifest, with_kvm ? "" : "-tcg");
 	autofree char *text = slurp(path), *xml = NULL;
 	struct findings findings = { 0 };
-	struct policy policy = { 0 };
+	static const char *const roots[] = { "/srv/disks", NULL };
+	struct policy policy = { .host_disk_roots = roots };
 	struct documents docs;
 	struct vmi_spec spec;
 	struct manifest m;
