@@ -96,6 +96,13 @@ static const struct column phase_columns[] = { /* of what has no more to say */
 	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
 	{ 0 },
 };
+static const struct column priority_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "VALUE",           ".value",                               CELL_TEXT,   false },
+	{ "GLOBAL-DEFAULT",  ".globalDefault",                       CELL_TEXT,   false },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ 0 },
+};
 static const struct column plain_columns[] = {
 	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
 	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
@@ -165,6 +172,9 @@ static const struct resource resources[] = {
 		data_volume_columns, false),
 	NEIGHBOUR("NetworkAttachmentDefinition", "network-attachment-definition", "k8s.cni.cncf.io",
 		"v1", "net-attach-def", plain_columns, false),
+	{ "PriorityClass", "priorityclasses", "priorityclass.scheduling.k8s.io", "/apis/scheduling.k8s.io/v1",
+	  "scheduling.k8s.io/v1", "pc priorityclass priorityclasses priorityclass.scheduling.k8s.io "
+	  "priorityclasses.scheduling.k8s.io", priority_columns, true },
 	NEIGHBOUR("VirtualMachineInstancetype", "virtualmachineinstancetype", INSTANCETYPE,
 		"v1beta1", "vmf vmfs vminstancetype vminstancetypes", plain_columns, false),
 	NEIGHBOUR("VirtualMachineClusterInstancetype", "virtualmachineclusterinstancetype", INSTANCETYPE,

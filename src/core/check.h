@@ -40,6 +40,7 @@ void spec_rules(struct check *c, const struct node *spec);
 void feature_rules(struct check *c, const struct node *spec);
 void unique_rules(struct check *c, const struct node *spec);
 void device_rules(struct check *c, const struct node *spec);
+void placement_rules(struct check *c, const struct node *spec);
 void image_rules(struct check *c, const struct node *image, const char *field);
 
 #endif

@@ -44,6 +44,7 @@ struct machine {
 	int64_t priority;       /* … of its class, while it waits */
 	msec waits_since;       /* wall time */
 	size_t holder_at;       /* its place among those that hold some */
+	bool has_terms;         /* … and it says who may be on its host with it */
 	bool counted;           /* … and it is among the guests that peers are told of, … */
 	int64_t counted_memory; /* … with so many bytes */
 	bool dirty;             /* waits in the agent's queue */

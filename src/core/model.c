@@ -167,6 +167,7 @@ void vmi_spec_done(struct vmi_spec *spec)
 	free(spec->sound);
 	free(spec->watchdog);
 	free(spec->video);
+	placement_done(&spec->placement);
 	free(spec->cpu_model);
 	free(spec->machine_type);
 	free(spec->serial);

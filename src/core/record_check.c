@@ -13,7 +13,15 @@
 #define DATA_KEY_MAX   253           /* characters of a key; Kubernetes */
 #define DATA_BYTES_MAX (1024 * 1024) /* of all values of a Secret or ConfigMap; Kubernetes */
 
-enum member { MEMBER_ANY, MEMBER_MAP, MEMBER_BOOL, MEMBER_TEXT, MEMBER_TEXTS, MEMBER_BASE64S };
+enum member {
+	MEMBER_ANY,
+	MEMBER_MAP,
+	MEMBER_BOOL,
+	MEMBER_TEXT,
+	MEMBER_TEXTS,
+	MEMBER_BASE64S,
+	MEMBER_NUMBER
+};
 
 static const struct {
 	enum object_kind kind;
@@ -33,6 +41,10 @@ static const struct {
 	{ KIND_PVC,                  "spec",       MEMBER_MAP,     true },
 	{ KIND_DATA_VOLUME,          "spec",       MEMBER_MAP,     true },
 	{ KIND_NETWORK,              "spec",       MEMBER_MAP,     false },
+	{ KIND_PRIORITY_CLASS,       "value",            MEMBER_NUMBER, true },
+	{ KIND_PRIORITY_CLASS,       "globalDefault",    MEMBER_BOOL,   false },
+	{ KIND_PRIORITY_CLASS,       "preemptionPolicy", MEMBER_TEXT,   false },
+	{ KIND_PRIORITY_CLASS,       "description",      MEMBER_TEXT,   false },
 	/* clang-format on */
 };
 
@@ -88,9 +100,9 @@ static void check_texts(struct check *c, const struct node *map, bool base64)
 static void check_member(struct check *c, const struct node *value, enum member is)
 {
 	static const char *const words[] = { "", "a map", "true or false", "a text",
-		"a map of texts", "a map of texts in base64" };
+		"a map of texts", "a map of texts in base64", "a whole number" };
 	static const enum node_kind kinds[] = { NODE_NULL, NODE_MAP, NODE_BOOL, NODE_STRING,
-		NODE_MAP, NODE_MAP };
+		NODE_MAP, NODE_MAP, NODE_NUMBER };
 
 	if (value->kind != kinds[is])
 		check_add(c, value, value->key, "expected %s", words[is]);
@@ -115,6 +127,35 @@ static void check_members(struct check *c, const struct node *root, enum object_
 			!node_get(root, members[m].name))
 			check_add_key(c, root, members[m].name, "field '%s' is required",
 				members[m].name);
+}
+
+#define PRIORITY_MAX 1000000000 /* of a user's class; Kubernetes */
+
+/* The default, PreemptLowerPriority, is as good as said. */
+static void check_priority_class(struct check *c, const struct node *root)
+{
+	const struct node *value = node_get(root, "value");
+	const struct node *policy = node_get(root, "preemptionPolicy");
+	const char *name = node_text(root, "metadata.name");
+	long long number = 0;
+	char *end = NULL;
+
+	if (value && value->kind == NODE_NUMBER)
+		number = strtoll(value->text, &end, 10);
+	if (end && (*end || number < INT32_MIN || number > PRIORITY_MAX))
+		check_add(c, value, "value", "expected a whole number up to %d, not %.64s",
+			PRIORITY_MAX, value->text);
+	if (policy && policy->text && !streq(policy->text, "Never") &&
+		!streq(policy->text, "PreemptLowerPriority"))
+		check_add(c, policy, "preemptionPolicy",
+			"expected Never or PreemptLowerPriority, not '%.64s'", policy->text);
+	if (name && starts_with(name, "system-"))
+		check_add(c, node_at(root, "metadata.name"), "metadata.name",
+			"names that begin with 'system-' are Kubernetes' own");
+	if (!policy || !streq(policy->text, "Never"))
+		check_warn_key(c, policy ? policy : root,
+			"no guest is ever stopped for another on one host: the class orders those "
+			"that wait for room");
 }
 
 static void check_version(struct check *c, const struct node *root, enum object_kind kind)
@@ -199,6 +240,8 @@ static void check_plain(struct check *c, struct node *root, enum object_kind kin
 		check_leave(c, mark);
 	}
 	check_members(c, root, kind);
+	if (kind == KIND_PRIORITY_CLASS)
+		check_priority_class(c, root);
 }
 
 void record_check(struct check *c, struct node *root, enum object_kind kind)

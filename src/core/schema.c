@@ -12,6 +12,7 @@
 static const struct schema_table *const tables[] = {
 	&schema_objects,
 	&schema_spec,
+	&schema_placement,
 	&schema_domain,
 	&schema_devices,
 	&schema_disks,
@@ -21,12 +22,11 @@ static const struct schema_table *const tables[] = {
 	&schema_preference,
 };
 
-#define NO_TYPES     "write cpu and memory in the VirtualMachine's template"
-#define NO_CHOICES   "write what it prefers in the VirtualMachine's template"
-#define NO_COPIES    "write a VirtualMachine for each"
-#define NO_SCHEDULER "there is no scheduler on one host; leave it out"
-#define NOT_READ     "nothing of a machine is taken from it yet"
-#define NO_STORAGE   "machines have their disks in files: hostDisk"
+#define NO_TYPES   "write cpu and memory in the VirtualMachine's template"
+#define NO_CHOICES "write what it prefers in the VirtualMachine's template"
+#define NO_COPIES  "write a VirtualMachine for each"
+#define NOT_READ   "nothing of a machine is taken from it yet"
+#define NO_STORAGE "machines have their disks in files: hostDisk"
 
 /* clang-format off */
 const struct schema_kind schema_kinds[] = {
@@ -48,7 +48,7 @@ const struct schema_kind schema_kinds[] = {
 	{ "NetworkAttachmentDefinition",       SCOPE_MAX, NULL, "only the pod network is there" },
 	{ "Namespace",                         SCOPE_MAX, NULL, NULL },
 	{ "MigrationPolicy",                   SCOPE_MAX, "a guest stays on its host", NULL },
-	{ "PriorityClass",                     SCOPE_MAX, NO_SCHEDULER, NULL },
+	{ "PriorityClass",                     SCOPE_MAX, NULL, NULL },
 	{ "ResourceClaimTemplate",             SCOPE_MAX, "a host has no resource claims", NULL },
 	{ NULL,                                SCOPE_MAX, NULL, NULL },
 };

@@ -28,6 +28,10 @@ static const struct {
 	{ KIND_POD,                  "spec",                PART_OPEN,    NULL },
 	{ KIND_NODE,                 "spec",                PART_OPEN,    NULL },
 	{ KIND_KUBEVIRT,             "spec",                PART_OPEN,    NULL },
+	{ KIND_PRIORITY_CLASS,       "value",               PART_INTEGER, "higher ones start first when there is room" },
+	{ KIND_PRIORITY_CLASS,       "globalDefault",       PART_BOOL,    "of machines that name no class" },
+	{ KIND_PRIORITY_CLASS,       "preemptionPolicy",    PART_TEXT,    "no guest is ever stopped for another" },
+	{ KIND_PRIORITY_CLASS,       "description",         PART_TEXT,    NULL },
 	{ KIND_EVENT,                "involvedObject",      PART_OPEN,    "what it is about" },
 	{ KIND_EVENT,                "reason",              PART_TEXT,    "in one word" },
 	{ KIND_EVENT,                "message",             PART_TEXT,    "in words" },
@@ -73,7 +77,7 @@ static struct node *part_schema(enum part part, const char *words)
 static bool has_status(enum object_kind kind)
 {
 	return kind != KIND_SECRET && kind != KIND_CONFIG_MAP && kind != KIND_EVENT &&
-		kind != KIND_NEW_EVENT && kind != KIND_NETWORK;
+		kind != KIND_NEW_EVENT && kind != KIND_NETWORK && kind != KIND_PRIORITY_CLASS;
 }
 
 static struct node *plain_schema(enum object_kind kind)

@@ -4,7 +4,6 @@
  */
 #include "core/schema_rows.h"
 
-#define NO_SCHEDULER   "there is no scheduler on one host"
 #define NO_CLUSTER_DNS "there is no cluster whose names could be looked up"
 #define NO_PROBES      "watch the guest from outside"
 
@@ -25,12 +24,6 @@ static const struct schema_field rows[] = {
 	F(SPEC, "accessCredentials",             LIST,
 		REFUSED("put keys and passwords into the guest's image")),
 
-	F(SPEC, "affinity",                  ANY, IGNORED(NO_SCHEDULER)),
-	F(SPEC, "nodeSelector",              ANY, IGNORED(NO_SCHEDULER)),
-	F(SPEC, "priorityClassName",         STRING, IGNORED(NO_SCHEDULER)),
-	F(SPEC, "schedulerName",             STRING, IGNORED(NO_SCHEDULER)),
-	F(SPEC, "tolerations",               ANY, IGNORED(NO_SCHEDULER)),
-	F(SPEC, "topologySpreadConstraints", ANY, IGNORED(NO_SCHEDULER)),
 	F(SPEC, "serviceAccountName",        STRING,
 		IGNORED("there is no cluster that a guest could have an account of")),
 	F(SPEC, "resourceClaims",            LIST, REFUSED("a host has no resource claims")),

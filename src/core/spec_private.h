@@ -41,5 +41,6 @@ int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct e
 
 /* spec_placement.c */
 int spec_parse_demands(const struct node *spec, struct vmi_spec *s, struct err *err);
+int spec_parse_placement(const struct node *spec, struct vmi_spec *s, struct err *err);
 
 #endif

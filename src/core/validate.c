@@ -170,6 +170,7 @@ static void vmi_rules(struct check *c, const char *path, const struct node *spec
 	feature_rules(c, spec);
 	unique_rules(c, spec);
 	device_rules(c, spec);
+	placement_rules(c, spec);
 	check_leave(c, mark);
 }
 

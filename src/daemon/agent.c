@@ -117,11 +117,11 @@ static int load_all(struct agent *agent, struct err *err)
 	starts_load(agent, boot);
 	hostdown_load(agent);
 	agent->event_seq = seq ? strtoll(seq, NULL, 10) : first_seq(agent);
-	ret = store_each(agent->store, &vms, load_vm, &l, err);
+	ret = records_load(agent, err); /* before those that wait by their classes */
+	if (ret == 0)
+		ret = store_each(agent->store, &vms, load_vm, &l, err);
 	if (ret == 0)
 		ret = store_each(agent->store, &vmis, load_vmi, &l, err);
-	if (ret == 0)
-		ret = records_load(agent, err);
 	if (ret == 0)
 		ret = origins_load(agent, err);
 	rebuild_load(agent);

@@ -23,7 +23,9 @@ struct agent_options { /* borrowed for the agent's life */
 	const char *node_name; /* this host's name: status.nodeName */
 	const char *boot_id; /* the kernel's; another one than stored means: every deadline is over */
 	bool kvm;            /* domains of type kvm, else qemu */
-	bool pvpanic;        /* libvirt knows the PCI panic device */
+	bool kvm_is_missing; /* it is required and does not work: nothing starts */
+	struct host_place place;
+	bool pvpanic; /* libvirt knows the PCI panic device */
 	struct tuning tuning;
 	const struct peer_config *peer_list; /* without this node itself */
 	size_t n_peers;

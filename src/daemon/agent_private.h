@@ -97,6 +97,8 @@ struct machine_list {
 struct capacity { /* capacity.c */
 	struct resources taken;
 	struct machine_list holders; /* in no order */
+	size_t with_terms;           /* … of which so many say who may be with them */
+	bool company;                /* one waits until others run here */
 	struct machine_list waiting; /* for room, in the order in which they are let in */
 };
 
@@ -261,9 +263,19 @@ void disks_done(struct disks *disks);
 void capacity_update(struct agent *agent, struct machine *m);
 enum obstacle capacity_obstacle(const struct agent *agent, const struct machine *m,
 	char **ret_words);
+/* Priority classes may have changed. */
+void capacity_reorder(struct agent *agent);
 /* Room may have come: those that fit look again. */
 void capacity_call(struct agent *agent);
 void capacity_done(struct capacity *capacity);
+
+/* priority.c */
+int64_t priority_of(const struct agent *agent, const struct vmi_spec *spec);
+
+/* placing.c */
+enum obstacle kvm_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+enum obstacle placing_obstacle(const struct agent *agent, const struct machine *m,
+	char **ret_words);
 
 /* obstacles.c: notes what m's run holds now; asked whenever m has changed. */
 void obstacles_update(struct agent *agent, struct machine *m);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/capacity.h"
+#include "core/placement.h"
 #include "daemon/agent_private.h"
 
 static struct room room_of(const struct agent *agent)
@@ -58,14 +59,6 @@ static void list_remove(struct machine_list *l, size_t at)
 	memmove(&l->list[at], &l->list[at + 1], (l->n - at) * sizeof(struct machine *));
 }
 
-/* Of the class that it names, if there is one; else 0, as of a run that names none. */
-static int64_t priority_of(const struct agent *agent, const struct machine *m)
-{
-	(void)agent;
-	(void)m;
-	return 0;
-}
-
 /* ---- taking, giving, waiting ------------------------------------------------------------------------------ */
 
 static void take_room(struct agent *agent, struct machine *m)
@@ -75,6 +68,10 @@ static void take_room(struct agent *agent, struct machine *m)
 	m->asks = requests_of(&m->vmi->typed, &agent->options->tuning);
 	c->taken.memory += m->asks.memory;
 	c->taken.cpu += m->asks.cpu;
+	m->has_terms = placement_has_terms(&m->vmi->typed.placement);
+	c->with_terms += m->has_terms;
+	agent->freed |= c->company;
+	c->company = false;
 	m->holder_at = c->holders.n;
 	list_insert(&c->holders, c->holders.n, m);
 }
@@ -86,6 +83,7 @@ static void give_room(struct agent *agent, struct machine *m)
 
 	c->taken.memory -= m->asks.memory;
 	c->taken.cpu -= m->asks.cpu;
+	c->with_terms -= m->has_terms;
 	c->holders.list[m->holder_at] = last;
 	last->holder_at = m->holder_at;
 	agent->freed = true;
@@ -97,7 +95,7 @@ static void begin_wait(struct agent *agent, struct machine *m)
 
 	m->asks = requests_of(&m->vmi->typed, &agent->options->tuning);
 	m->waits_since = m->vmi->meta.created;
-	m->priority = priority_of(agent, m);
+	m->priority = priority_of(agent, &m->vmi->typed);
 	list_insert(waiting, place_of(waiting, m), m);
 }
 
@@ -127,6 +125,8 @@ void capacity_update(struct agent *agent, struct machine *m)
 {
 	enum room_state now = holds(m) ? ROOM_HELD : waits(m) ? ROOM_WAITING : ROOM_NONE;
 
+	if (m->vmi && m->vmi->obstacle == OBSTACLE_UNSCHEDULABLE)
+		agent->capacity.company |= placement_has_terms(&m->vmi->typed.placement);
 	if (m->room == now)
 		return;
 	if (m->room == ROOM_HELD)
@@ -224,7 +224,8 @@ enum obstacle capacity_obstacle(const struct agent *agent, const struct machine 
 
 	asking.asks = requests_of(&m->vmi->typed, &agent->options->tuning);
 	asking.waits_since = m->vmi->meta.created;
-	asking.priority = m->room == ROOM_WAITING ? m->priority : priority_of(agent, m);
+	asking.priority = m->room == ROOM_WAITING ? m->priority
+						  : priority_of(agent, &m->vmi->typed);
 	if (m->room == ROOM_HELD)
 		return OBSTACLE_NONE;
 	first = serve_before(agent, &asking, &room);
@@ -232,6 +233,21 @@ enum obstacle capacity_obstacle(const struct agent *agent, const struct machine 
 		return OBSTACLE_NONE;
 	*ret_words = words_of(agent, &asking.asks, first);
 	return OBSTACLE_NO_ROOM;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	return compare(*(struct machine *const *)a, *(struct machine *const *)b);
+}
+
+void capacity_reorder(struct agent *agent)
+{
+	struct machine_list *waiting = &agent->capacity.waiting;
+
+	for (size_t i = 0; i < waiting->n; i++)
+		waiting->list[i]->priority = priority_of(agent, &waiting->list[i]->vmi->typed);
+	if (waiting->n)
+		qsort(waiting->list, waiting->n, sizeof(struct machine *), compare_places);
 }
 
 /* Who does not fit is not asked again: it would only say the same. */

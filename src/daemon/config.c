@@ -218,4 +218,5 @@ void config_done(struct config *config)
 		roots_done(roots_at(config, &root_lists[i]));
 	image_rules_done(&config->images);
 	config_peers_done(config);
+	host_place_done(&config->place);
 }

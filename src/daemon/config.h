@@ -34,6 +34,7 @@ struct config {
 	char *tls_ca, *tls_cert, *tls_key;
 	struct peer_config peers[PEERS_MAX];
 	size_t n_peers;
+	struct host_place place;                     /* labels and taints; no name */
 	char *host_disk_roots[CONFIG_ROOTS_MAX + 1]; /* NULL-terminated; default: <state>/disks */
 	char *image_roots[CONFIG_ROOTS_MAX + 1]; /* … of containerDisk images: <state>/images */
 	struct image_map

@@ -263,6 +263,10 @@ static int read_field(struct config *config, const char *path, const struct node
 		return config_read_peers(config, path, field, err);
 	if (streq(field->key, "images"))
 		return config_read_images(config, path, field, err);
+	if (streq(field->key, "labels"))
+		return config_read_labels(config, path, field, err);
+	if (streq(field->key, "taints"))
+		return config_read_taints(config, path, field, err);
 	if (is_group(field->key))
 		return read_group(config, path, field, err);
 	return read_named(config, path, field->key, field, err);

@@ -45,6 +45,10 @@ int config_read_peers(struct config *config, const char *path, const struct node
 	struct err *err);
 int config_read_images(struct config *config, const char *path, const struct node *list,
 	struct err *err);
+int config_read_labels(struct config *config, const char *path, const struct node *map,
+	struct err *err);
+int config_read_taints(struct config *config, const char *path, const struct node *list,
+	struct err *err);
 void config_peers_done(struct config *config);
 
 #endif

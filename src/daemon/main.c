@@ -164,11 +164,35 @@ static void read_boot_id(struct program *p)
 		fclose(file);
 }
 
-static bool wants_kvm(const struct program *p)
+/* What it says of itself comes after what the configuration says, and over it. */
+static void fill_place(struct program *p)
 {
-	if (p->config.emulation == EMULATION_AUTO)
-		return virt_kvm_works();
-	return p->config.emulation == EMULATION_KVM;
+	struct host_place *place = &p->config.place;
+	const char *machine = p->host_name.machine;
+	const struct {
+		const char *key, *value;
+	} labels[] = {
+		{ "kubernetes.io/hostname", p->node_name },
+		{ "kubernetes.io/arch", streq(machine, "x86_64") ? "amd64" : machine },
+		{ "kubernetes.io/os", "linux" },
+		{ "kubevirt.io/schedulable", "true" },
+	};
+
+	place->name = p->node_name;
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
+		if (!host_place_label(place, labels[i].key, labels[i].value))
+			log_text(LOG_LEVEL_WARNING,
+				"no room for the label %s: too many are configured", labels[i].key);
+	p->options.place = *place; /* borrows its strings */
+}
+
+/* Nothing starts where KVM is asked for and does not work; test:///'s guests need none. */
+static void fill_kvm(struct program *p)
+{
+	bool works = p->config.emulation != EMULATION_TCG && virt_kvm_works();
+
+	p->options.kvm = p->config.emulation == EMULATION_KVM || works;
+	p->options.kvm_is_missing = p->options.kvm && !works;
 }
 
 /* One configuration may serve all nodes: who is named like this one is no peer. */
@@ -194,7 +218,6 @@ static void fill_options(struct program *p)
 		.state_dir = p->config.state,
 		.node_name = p->node_name,
 		.boot_id = p->boot_id,
-		.kvm = wants_kvm(p),
 		.pvpanic = virt_has_pvpanic(),
 		.tuning = p->config.tuning,
 		.rebuilt = p->options.rebuilt,
@@ -205,6 +228,8 @@ static void fill_options(struct program *p)
 			.memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) },
 		.entropy = entropy,
 	};
+	fill_kvm(p);
+	fill_place(p);
 	if (!starts_with(p->config.libvirt, "test:")) /* its guests are none of this host's */
 		p->options.host = (struct resources){ .memory = p->options.capacity.memory,
 			.cpu = INT64_C(1000) * p->options.capacity.cpus };
@@ -220,6 +245,7 @@ static int open_api(struct program *p, struct err *err)
 		.clock = clock_now,
 		.socket_path = p->config.socket,
 		.node_name = p->node_name,
+		.place = &p->options.place,
 	};
 
 	if (*p->config.ro_socket)

@@ -11,6 +11,8 @@ typedef enum obstacle obstacle_fn(const struct agent *agent, const struct machin
 
 /* Room is asked for last: who has it must need nothing else. */
 static obstacle_fn *const checks[] = {
+	kvm_obstacle,
+	placing_obstacle,
 	disks_obstacle,
 	capacity_obstacle,
 };
@@ -49,6 +51,8 @@ void obstacles_turn(struct agent *agent)
 {
 	if (!agent->freed && !agent->records.changed)
 		return;
+	if (agent->records.changed)
+		capacity_reorder(agent);
 	agent->freed = false;
 	for (size_t i = 0; i < agent->machines.n; i++) {
 		struct machine *m = agent->machines.list[i];

@@ -43,6 +43,17 @@ struct record *records_find(const struct records *rs, enum object_kind kind, con
 	return at < rs->n && compare(rs->list[at], kind, ns, name) == 0 ? rs->list[at] : NULL;
 }
 
+struct record *const *records_of_kind(const struct records *rs, enum object_kind kind,
+	size_t *ret_n)
+{
+	size_t from = place_of(rs, kind, "", ""), to = from;
+
+	while (to < rs->n && rs->list[to]->kind == kind)
+		to++;
+	*ret_n = to - from;
+	return rs->list + from;
+}
+
 int records_check_room(const struct records *rs, const struct record *but, size_t size,
 	struct err *err)
 {

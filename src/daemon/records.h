@@ -22,6 +22,9 @@ struct records {
 
 struct record *records_find(const struct records *rs, enum object_kind kind, const char *ns,
 	const char *name);
+/* All of a kind, in order; borrowed until one is added or removed. */
+struct record *const *records_of_kind(const struct records *rs, enum object_kind kind,
+	size_t *ret_n);
 /* Whether there is room for one of that size, new or instead of `but`: ERR_FORBIDDEN, as by a quota. */
 int records_check_room(const struct records *rs, const struct record *but, size_t size,
 	struct err *err);

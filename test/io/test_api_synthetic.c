@@ -125,6 +125,9 @@ START_TEST(test_the_host_is_a_node)
 	api_expect(&f, "GET /api/v1/nodes", NULL, 200, "\"kind\":\"NodeList\"");
 	api_expect(&f, "GET /api/v1/nodes/node", NULL, 200,
 		"\"type\":\"Ready\",\"status\":\"True\"");
+	api_expect(&f, "GET /api/v1/nodes/node", NULL, 200,
+		"\"labels\":{\"disk\":\"ssd\"}},\"spec\":{\"taints\":[{\"key\":\"gpu\",\"effect\":"
+		"\"NoSchedule\"}]}");
 	api_expect(&f, "GET /api/v1/nodes/other", NULL, 404, "nodes \\\"other\\\" not found");
 	api_expect(&f, "GET /api/v1/events/x", NULL, 404, NULL);
 	agent_input(f.agent, &down, (struct now){ 1, 1 });

@@ -233,6 +233,12 @@ static void start_agent(struct api_fixture *f)
 
 void api_fixture_start(struct api_fixture *f)
 {
+	static char disk[] = "disk", ssd[] = "ssd", gpu[] = "gpu", none[] = "",
+		    effect[] = "NoSchedule";
+	static const struct host_place place = { .labels = { { disk, ssd } },
+		.n_labels = 1,
+		.taints = { { gpu, none, effect } },
+		.n_taints = 1 };
 	struct api_options options = { .loop = &f->loop, .clock = now_read, .bookmark_ms = 200 };
 	struct err err;
 
@@ -244,6 +250,7 @@ void api_fixture_start(struct api_fixture *f)
 	options.store = f->store;
 	options.policy = &f->policy;
 	options.node_name = "node";
+	options.place = &place;
 	options.socket_path = f->path;
 	f->ro_path = xasprintf("%s-ro", f->path);
 	options.read_only = (struct http_socket){ .path = f->ro_path, .read_only = true };

@@ -156,12 +156,14 @@ void agent_crash(struct world *w)
 void agent_prepare(struct world *w)
 {
 	static const char *const roots[] = { "/disks", NULL };
+	static char hostname[] = "kubernetes.io/hostname";
 	struct err err;
 
 	w->options = (struct agent_options){
 		.policy = { .host_disk_roots = roots, .default_namespace = "default" },
 		.state_dir = "/state",
 		.node_name = w->node,
+		.place = { .name = w->node, .labels = { { hostname, w->node } }, .n_labels = 1 },
 		.tuning = TUNING_DEFAULT,
 		.entropy = entropy,
 		.entropy_ctx = w,

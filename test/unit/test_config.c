@@ -95,6 +95,24 @@ START_TEST(test_file_then_command_line)
 }
 END_TEST
 
+START_TEST(test_place)
+{
+	write_file("apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
+		   "  labels: {disk: ssd, example.org/rack: \"7\"}\n"
+		   "  taints:\n  - {key: gpu, value: \"yes\", effect: NoSchedule}\n"
+		   "  - {key: old, effect: PreferNoSchedule}\n");
+	ck_assert_msg(LOAD("--config", path) == 0, "%s", err.msg);
+	ck_assert_uint_eq(config.place.n_labels, 2);
+	ck_assert_str_eq(config.place.labels[1].key, "example.org/rack");
+	ck_assert_str_eq(config.place.labels[1].value, "7");
+	ck_assert_uint_eq(config.place.n_taints, 2);
+	ck_assert_str_eq(config.place.taints[0].key, "gpu");
+	ck_assert_str_eq(config.place.taints[0].value, "yes");
+	ck_assert_str_eq(config.place.taints[1].value, "");
+	ck_assert_str_eq(config.place.taints[1].effect, "PreferNoSchedule");
+}
+END_TEST
+
 START_TEST(test_read_only_socket)
 {
 	ck_assert_int_eq(LOAD("--socket", "/run/a.b/x.sock"), 0);
@@ -187,6 +205,16 @@ static const struct {
 		":3:1: specs: no such field" },
 	{ "apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec: [manifests]\n",
 		":3:1: spec: expected fields" },
+	{ SPEC "  labels: [a]\n", ":4:3: spec.labels: expected a map of labels" },
+	{ SPEC "  labels: {-a: b}\n", ":4:12: spec.labels: expected a label's name" },
+	{ SPEC "  labels: {a: true}\n", ":4:12: spec.labels: expected a text of letters" },
+	{ SPEC "  taints: {a: b}\n", ":4:3: spec.taints: expected a list of taints" },
+	{ SPEC "  taints: [a]\n", ":4:12: spec.taints: expected key, value and effect" },
+	{ SPEC "  taints: [{key: a}]\n", ":4:12: spec.taints: expected a key and an effect" },
+	{ SPEC "  taints: [{key: a, effect: Never}]\n",
+		":4:21: spec.taints: expected one of NoSchedule" },
+	{ SPEC "  taints: [{key: a, effects: Never}]\n",
+		"expected key, value and effect, and nothing else" },
 	{ SPEC "  overcommit: {memory: 5}\n",
 		":4:16: spec.overcommit.memory: expected a whole number from 10 to 10000" },
 	{ SPEC "  reserved: {memory: lots}\n", ":4:14: spec.reserved.memory: expected a quantity" },
@@ -263,6 +291,7 @@ Suite *test_config_suite(void)
 	tcase_add_test(tcase, test_defaults);
 	tcase_add_test(tcase, test_file_then_command_line);
 	tcase_add_test(tcase, test_read_only_socket);
+	tcase_add_test(tcase, test_place);
 	tcase_add_test(tcase, test_peers);
 	tcase_add_test(tcase, test_images);
 	tcase_add_loop_test(tcase, test_bad_files, 0, (int)ARRAY_SIZE(bad_files));

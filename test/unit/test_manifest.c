@@ -312,10 +312,10 @@ END_TEST
 /* Each field once, whatever is in it; what is wrong there is still wrong. */
 START_TEST(what_has_no_effect_is_named)
 {
-	static const char text[] =
-		"apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\n"
-		"metadata: {name: a}\nspec:\n  domain: {memory: {guest: 1Gi}}\n"
-		"  tolerations: [{key: a}, {key: b}]\n  priorityClassName: high\n";
+	static const char text[] = "apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\n"
+				   "metadata: {name: a}\nspec:\n  domain: {memory: {guest: 1Gi}}\n"
+				   "  topologySpreadConstraints: [{maxSkew: 1}, {maxSkew: 2}]\n"
+				   "  schedulerName: mine\n";
 	struct documents docs = parsed(text);
 	autofree char *words = NULL, *places = NULL;
 	struct manifest m;
@@ -323,11 +323,11 @@ START_TEST(what_has_no_effect_is_named)
 	accept(docs.roots[0], &m);
 	words = findings_words(m.warnings);
 	ck_assert_str_eq(words,
-		"spec.tolerations: no effect: there is no scheduler on one host; "
-		"spec.priorityClassName: no effect: there is no scheduler on one host");
+		"spec.topologySpreadConstraints: no effect: on one host runs are spread as evenly as "
+		"they can be; spec.schedulerName: no effect: there is no scheduler on one host");
 	places = findings_text(m.warnings, "f");
-	ck_assert(starts_with(places, "f:6:3: spec.tolerations: no effect"));
-	ck_assert(node_at(m.root, "spec.tolerations"));
+	ck_assert(starts_with(places, "f:6:3: spec.topologySpreadConstraints: no effect"));
+	ck_assert(node_at(m.root, "spec.topologySpreadConstraints"));
 	manifest_done(&m);
 	ck_assert_ptr_null(findings_words(m.warnings));
 	documents_done(&docs);

@@ -164,6 +164,8 @@ START_TEST(kinds_of_object)
 			"virtualmachineclusterpreferences", "instancetype.kubevirt.io/v1beta1", false,
 			HOME_RECORD },
 		{ KIND_NEW_EVENT, "Event", "events", "events.k8s.io/v1", true, HOME_MADE },
+		{ KIND_PRIORITY_CLASS, "PriorityClass", "priorityclasses", "scheduling.k8s.io/v1", false,
+			HOME_RECORD },
 		{ KIND_MAX, "?", "?", "?", false, HOME_AGENT },
 		/* clang-format on */
 	};

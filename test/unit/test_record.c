@@ -39,9 +39,21 @@ static struct manifest good(const char *text)
 	"{apiVersion: instancetype.kubevirt.io/v1beta1, kind: " kind \
 	", metadata: {name: a}, spec: " spec "}"
 
+#define PRIORITY(rest) \
+	"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}" rest "}"
+
 static const struct {
 	const char *text, *field, *message;
 } bad[] = {
+	{ PRIORITY(""), "value", "field 'value' is required" },
+	{ PRIORITY(", value: high"), "value", "expected a whole number" },
+	{ PRIORITY(", value: 1.5"), "value", "expected a whole number up to 1000000000" },
+	{ PRIORITY(", value: 1000000001"), "value", "expected a whole number up to 1000000000" },
+	{ PRIORITY(", value: 1, preemptionPolicy: Always"), "preemptionPolicy",
+		"expected Never or PreemptLowerPriority" },
+	{ PRIORITY(", value: 1, spec: {}"), "spec", "unknown field" },
+	{ "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: system-mine}, value: 1}",
+		"metadata.name", "Kubernetes' own" },
 	{ "{apiVersion: v2, kind: Secret, metadata: {name: a}}", "apiVersion", "expected v1" },
 	{ "{kind: Secret, metadata: {name: a}}", "apiVersion", "expected v1" },
 	{ "{apiVersion: v1, kind: Secret}", "metadata", "expected a map with a name" },
@@ -115,6 +127,8 @@ static const struct {
 	{ "{apiVersion: k8s.cni.cncf.io/v1, kind: NetworkAttachmentDefinition, metadata: {name: net, "
 	  "namespace: b}, spec: {config: '{}'}}",
 		"b", "spec.config", "{}" },
+	{ PRIORITY(", value: -5, globalDefault: true, preemptionPolicy: Never"), "", "value",
+		"-5" },
 };
 
 START_TEST(good_ones_are_filled)
@@ -308,11 +322,24 @@ START_TEST(base64_vectors)
 }
 END_TEST
 
+START_TEST(a_class_that_may_preempt_is_warned_of)
+{
+	static const char *const texts[] = { PRIORITY(", value: 1"),
+		PRIORITY(", value: 1, preemptionPolicy: PreemptLowerPriority"),
+		PRIORITY(", value: 1, preemptionPolicy: Never") };
+	struct manifest manifest = good(texts[_i]);
+
+	ck_assert_uint_eq(manifest.warnings ? manifest.warnings->n : 0, _i < 2);
+	manifest_done(&manifest);
+}
+END_TEST
+
 Suite *test_record_suite(void)
 {
 	Suite *suite = suite_create("records");
 	TCase *tcase = tcase_create("records");
 
+	tcase_add_loop_test(tcase, a_class_that_may_preempt_is_warned_of, 0, 3);
 	tcase_add_loop_test(tcase, bad_ones_are_refused, 0, (int)ARRAY_SIZE(bad));
 	tcase_add_loop_test(tcase, good_ones_are_filled, 0, (int)ARRAY_SIZE(fine));
 	tcase_add_test(tcase, a_document_comes_back);

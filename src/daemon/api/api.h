@@ -21,10 +21,11 @@ struct api_options { /* copied; what it points at is borrowed for the API's life
 	const struct policy *policy;
 	struct now (*clock)(void);
 	const char *socket_path;
-	struct http_socket read_only; /* path NULL: there is none */
-	const char *node_name;        /* of this host */
-	struct http_options limits;   /* zero: the defaults of io/http.h */
-	unsigned bookmark_ms;         /* between a watch's bookmarks; 0: API_BOOKMARK_MS */
+	struct http_socket read_only;   /* path NULL: there is none */
+	const char *node_name;          /* of this host */
+	const struct host_place *place; /* … what it says of itself; NULL: nothing */
+	struct http_options limits;     /* zero: the defaults of io/http.h */
+	unsigned bookmark_ms;           /* between a watch's bookmarks; 0: API_BOOKMARK_MS */
 };
 
 /* Listens at once, and registers itself by agent_on_commit(). Errors: ERR_CONFLICT when another agent

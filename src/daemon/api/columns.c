@@ -111,6 +111,13 @@ static const struct column data_volume_columns[] = {
 	{ "Age",             "string",  "",     0, CELL_AGE,       "metadata.creationTimestamp" },
 	{ 0 },
 };
+static const struct column priority_columns[] = {
+	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
+	{ "Value",           "integer", "",     0, CELL_VALUE,     "value" },
+	{ "Global-Default",  "boolean", "",     0, CELL_VALUE,     "globalDefault" },
+	{ "Age",             "string",  "",     0, CELL_AGE,       "metadata.creationTimestamp" },
+	{ 0 },
+};
 static const struct column plain_columns[] = {
 	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
 	{ "Age",             "string",  "",     0, CELL_AGE,       "metadata.creationTimestamp" },
@@ -129,6 +136,7 @@ static const struct column *const tables[KIND_MAX] = { /* without one: plain_col
 	[KIND_CONFIG_MAP] = config_map_columns,
 	[KIND_PVC] = claim_columns,
 	[KIND_DATA_VOLUME] = data_volume_columns,
+	[KIND_PRIORITY_CLASS] = priority_columns,
 };
 /* clang-format on */
 

@@ -14,6 +14,7 @@ const struct api_group api_groups[] = {
 	{ "instancetype.kubevirt.io", { "v1beta1" } },
 	{ "k8s.cni.cncf.io",          { "v1" } },
 	{ "kubevirt.io",              { "v1", "v1alpha3" } },
+	{ "scheduling.k8s.io",        { "v1" } },
 	{ SUBRESOURCES_GROUP,         { "v1", "v1alpha3" } },
 	{ "vmagent.io",               { "v1" } },
 	{ 0 },
@@ -25,6 +26,7 @@ const struct api_group api_groups[] = {
 #define CDI          "cdi.kubevirt.io"
 #define CNI          "k8s.cni.cncf.io"
 #define EVENTS       "events.k8s.io"
+#define SCHEDULING   "scheduling.k8s.io"
 #define VMAGENT      "vmagent.io"
 #define ALL          "\"all\""
 #define READ         RESOURCE_READ
@@ -66,6 +68,9 @@ const struct resource api_resources[] = {
 	  "\"vmi\",\"vmis\"", ALL, true, WRITE, KIND_VMI },
 	{ KUBEVIRT, "virtualmachines", "virtualmachine", "VirtualMachine", "\"vm\",\"vms\"", ALL, true, WRITE,
 	  KIND_VM },
+
+	{ SCHEDULING, "priorityclasses", "priorityclass", "PriorityClass", "\"pc\"", "", false, WRITE,
+	  KIND_PRIORITY_CLASS },
 
 	{ VMAGENT, "domains", "domain", "Domain", "", "", false, RESOURCE_GET | RESOURCE_LIST, KIND_MAX },
 	{ VMAGENT, "peers", "peer", "Peer", "", "", false, RESOURCE_GET | RESOURCE_LIST, KIND_MAX },

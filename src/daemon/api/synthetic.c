@@ -278,17 +278,43 @@ static void add_start_metadata(struct buf *out, const struct api *api, const cha
 		name, created);
 }
 
+/* Texts of labels and taints have no character that JSON must escape. */
+static void add_labels(struct buf *out, const struct host_place *place)
+{
+	buf_puts(out, ",\"labels\":{");
+	for (size_t i = 0; i < place->n_labels; i++)
+		buf_printf(out, "%s\"%s\":\"%s\"", i ? "," : "", place->labels[i].key,
+			place->labels[i].value);
+	buf_puts(out, "}");
+}
+
+static void add_taints(struct buf *out, const struct host_place *place)
+{
+	for (size_t i = 0; i < place->n_taints; i++) {
+		const struct host_taint *taint = &place->taints[i];
+
+		buf_printf(out, "%s{\"key\":\"%s\",", i ? "," : "\"taints\":[", taint->key);
+		if (*taint->value)
+			buf_printf(out, "\"value\":\"%s\",", taint->value);
+		buf_printf(out, "\"effect\":\"%s\"}", taint->effect);
+	}
+	buf_puts(out, place->n_taints ? "]" : "");
+}
+
 static char *node_of(const struct api *api)
 {
+	const struct host_place *place = api->options.place;
 	const char *name = api->options.node_name;
 	struct buf out = { 0 };
 
 	buf_puts(&out, "{\"apiVersion\":\"v1\",\"kind\":\"Node\",");
 	add_start_metadata(&out, api, name);
-	buf_printf(&out,
-		",\"labels\":{\"kubernetes.io/hostname\":\"%s\",\"kubernetes.io/os\":\"linux\","
-		"\"kubevirt.io/schedulable\":\"true\"}},\"spec\":{},\"status\":{",
-		name);
+	if (place)
+		add_labels(&out, place);
+	buf_puts(&out, "},\"spec\":{");
+	if (place)
+		add_taints(&out, place);
+	buf_puts(&out, "},\"status\":{");
 	add_capacity(&out, "capacity");
 	add_capacity(&out, "allocatable");
 	add_node_conditions(&out, api);
