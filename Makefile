@@ -91,6 +91,8 @@ $B/test/unit $B/test/io: $B/test/%: $B/obj/gen/%_suites.o $B/obj/test/suites.o $
 	$(link) $(TEST_LIBS)
 $B/test/hostile: $B/obj/test/e2e/hostile.o
 	$(link)
+$B/test/bench_manifest: $B/obj/test/bench/manifest.o $B/libcore.a
+	$(link) $(AGENT_LIBS)
 $B/test/sim: $(call obj,test/sim/*.c) $(LIB)
 	$(link) $(TEST_LIBS)
 $B/test/fuzz_domxml: $B/obj/test/fuzz/manifest_mutator.o
@@ -114,7 +116,7 @@ fuzz-%: ## fuzz one target with clang for TIME seconds (60)
 guest: ## build the small Linux guest of demo and tests: build/guest/guest.img, deaf.img
 	@tools/deps guest
 	@test/guest/build build/guest
-bench: all ## the figures of the performance table
+bench: all $B/test/bench_manifest ## the figures of the performance table
 	@B=$B test/bench/run
 
 layers format-check sizes: ## who includes what; formatting; how long functions and files are
