@@ -87,12 +87,13 @@ static int refuse_place(struct job *job, const struct volume_work *work, const c
 		work->volume, path, real, roots);
 }
 
-/* A guest writes to its hostDisks: never to what the others are made of. */
-static int check_roots(struct job *job, const struct volume_work *work, const char *path)
+/* A guest writes to its hostDisks: never to what the others are made of. at is path, or another way there. */
+static int check_roots(struct job *job, const struct volume_work *work, const char *path,
+	const char *at)
 {
 	char real[PATH_MAX];
 
-	if (!realpath(path, real))
+	if (!realpath(at, real))
 		return image_fail_at(job, work, path, errno);
 	if (is_below(real, job->image->roots.host_disks))
 		return 0;
@@ -121,7 +122,7 @@ static int check_kind(struct job *job, const struct volume_work *work, const cha
 
 static int check_file(struct job *job, const struct volume_work *work, const char *path)
 {
-	if (check_roots(job, work, path) < 0)
+	if (check_roots(job, work, path, path) < 0)
 		return -(int)job->err.code;
 	return check_kind(job, work, path);
 }
@@ -147,6 +148,20 @@ static int write_raw(int folder, const char *name, int64_t capacity)
 	return ret == 0 && fsync(folder) < 0 ? -errno : ret;
 }
 
+/* The folder that a disk is to be made in, judged once it is open: its name may lead elsewhere the next moment. */
+static int open_folder(struct job *job, const struct volume_work *work, const char *path)
+{
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autofree char *self = xasprintf("/proc/self/fd/%d", folder);
+
+	if (folder < 0)
+		return image_fail_at(job, work, path, errno);
+	if (check_roots(job, work, path, self) == 0)
+		return folder;
+	close(folder);
+	return -(int)job->err.code;
+}
+
 static int create_raw(struct job *job, const struct volume_work *work)
 {
 	const char *name = strrchr(work->target, '/') + 1;
@@ -155,11 +170,9 @@ static int create_raw(struct job *job, const struct volume_work *work)
 
 	if (faccessat(AT_FDCWD, work->target, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return check_file(job, work, work->target);
-	if (check_roots(job, work, path) < 0)
-		return -(int)job->err.code;
-	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	folder = open_folder(job, work, path);
 	if (folder < 0)
-		return fail(job, work, path, errno);
+		return -(int)job->err.code;
 	ret = write_raw(folder, name, work->capacity);
 	close(folder);
 	if (ret == -EEXIST) /* somebody was faster */
