@@ -178,6 +178,7 @@ int file_object_place(const struct cli *cli, const struct file_object *object,
 {
 	const char *kind = node_text(object->root, "kind");
 	const char *ns = node_text(object->root, "metadata.namespace");
+	const char *name = node_text(object->root, "metadata.name");
 	const struct resource *resource = resource_of_kind(kind);
 
 	if (!kind || !resource || resource == resource_event)
@@ -185,9 +186,9 @@ int file_object_place(const struct cli *cli, const struct file_object *object,
 			"%s:%d: no matches for kind \"%s\": there are VirtualMachine, "
 			"VirtualMachineInstance, and what they name (vmactl get --help)",
 			object->source, object->root->line, kind ? kind : "");
-	if (!node_text(object->root, "metadata.name"))
-		return fault_set(fault, EXIT_ERROR, "%s:%d: metadata.name is missing",
-			object->source, object->root->line);
+	if (!name || !*name) /* the path of an empty one would be that of all */
+		return fault_set(fault, EXIT_ERROR, "%s:%d: metadata.name is %s", object->source,
+			object->root->line, name ? "empty" : "missing");
 	if (ns && cli->args.ns && !streq(ns, cli->args.ns))
 		return fault_set(fault, EXIT_ERROR,
 			"%s: the object's namespace '%s' is not the one "

@@ -234,10 +234,15 @@ void targets_done(struct targets *targets)
 	*targets = (struct targets){ 0 };
 }
 
-static void add_target(struct targets *to, const struct resource *resource, const char *name)
+/* name NULL: all of them. An empty one would be the path of all, too: often it is a variable that is not set. */
+static int add_target(struct targets *to, const struct resource *resource, const char *name,
+	struct fault *fault)
 {
+	if (name && !*name)
+		return fault_set(fault, EXIT_USAGE, "a name may not be empty");
 	to->list = xrealloc_array(to->list, to->n + 1, sizeof(*to->list));
 	to->list[to->n++] = (struct target){ .resource = resource, .name = xstrdup(name) };
+	return 0;
 }
 
 static int unknown_type(struct fault *fault, const char *word, size_t len)
@@ -259,8 +264,7 @@ static int add_pair(struct targets *to, const char *word, struct fault *fault)
 			word);
 	if (!resource)
 		return unknown_type(fault, word, len);
-	add_target(to, resource, word + len + 1);
-	return 0;
+	return add_target(to, resource, word + len + 1, fault);
 }
 
 /* TYPE[,TYPE...], with names or without. */
@@ -274,9 +278,10 @@ static int add_types(struct targets *to, const char *types, const struct args *a
 		if (!resource)
 			return unknown_type(fault, types, len);
 		for (size_t i = 1; i < args->n_names; i++)
-			add_target(to, resource, args->names[i]);
-		if (args->n_names == 1)
-			add_target(to, resource, NULL);
+			if (add_target(to, resource, args->names[i], fault))
+				return -1;
+		if (args->n_names == 1 && add_target(to, resource, NULL, fault))
+			return -1;
 		if (!types[len])
 			return 0;
 		types += len + 1;
@@ -307,9 +312,8 @@ int targets_of(const struct cli *cli, const struct resource *resource, struct ta
 	for (size_t i = 0; i < cli->args.n_names; i++) {
 		const char *word = cli->args.names[i];
 
-		if (!strchr(word, '/'))
-			add_target(ret, resource, word);
-		else if (add_pair(ret, word, fault))
+		if (strchr(word, '/') ? add_pair(ret, word, fault)
+				      : add_target(ret, resource, word, fault))
 			return -1;
 		if (ret->list[i].resource != resource && ret->list[i].resource != resource_vm)
 			return cli_usage(cli, fault, "'%s' is no %s", word, resource->kind);

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "cli/files.h"
 #include "cli/options.h"
 #include "cli/resource.h"
 
@@ -224,6 +225,33 @@ START_TEST(every_command_has_its_help)
 }
 END_TEST
 
+/* Its path would be the collection's: deleting one of no name deleted all. */
+START_TEST(empty_names_are_refused)
+{
+	const char *words[] = { "vm", "web", "" };
+	struct node *root = node_new(NODE_MAP, NULL);
+	struct file_object object = { .root = root, .source = (char *)"a.yaml" };
+	struct cli cli = { .args = { .names = words, .n_names = 3 } };
+	const struct resource *resource;
+	struct targets targets = { 0 };
+	struct fault fault = { 0 };
+	const char *ns;
+
+	ck_assert_int_eq(targets_parse(&cli, &targets, &fault), -1);
+	ck_assert_str_eq(fault.text.data, "error: a name may not be empty");
+	targets_done(&targets);
+	ck_assert_int_eq(targets_of(&cli, resource_vm, &targets, &fault), -1);
+	ck_assert_str_eq(fault.text.data, "error: a name may not be empty");
+	targets_done(&targets);
+	node_set(root, "kind", node_new(NODE_STRING, "VirtualMachine"));
+	node_set_path(root, "metadata.name", node_new(NODE_STRING, ""));
+	ck_assert_int_eq(file_object_place(&cli, &object, &resource, &ns, &fault), -1);
+	ck_assert_str_eq(fault.text.data, "error: a.yaml:0: metadata.name is empty");
+	fault_done(&fault);
+	node_free(root);
+}
+END_TEST
+
 Suite *test_cli_options_suite(void)
 {
 	Suite *s = suite_create("cli options");
@@ -234,6 +262,7 @@ Suite *test_cli_options_suite(void)
 	tcase_add_test(t, what_is_not_given_has_its_default);
 	tcase_add_test(t, files_add_up);
 	tcase_add_loop_test(t, a_duration_is_read, 0, ARRAY_SIZE(durations));
+	tcase_add_test(t, empty_names_are_refused);
 	tcase_add_loop_test(t, objects_are_named, 0, ARRAY_SIZE(named));
 	tcase_add_test(t, a_name_cannot_leave_its_path);
 	tcase_add_test(t, every_command_has_its_help);
