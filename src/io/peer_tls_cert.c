@@ -3,14 +3,12 @@
  * Certificates: the node's own, from files that are read again when they change, and what a peer shows: by
  * our CA, not expired, and for the very name that is configured.
  */
-#include <gnutls/x509.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "io/peer_cert.h"
 #include "io/peer_tls_private.h"
-
-#define WORDS_MAX 256
 
 /* ---- our own ------------------------------------------------------------------------------------------ */
 
@@ -30,30 +28,6 @@ static void files_stamp(const struct peer_tls *tls, char *ret, size_t size)
 	}
 }
 
-static msec expiry_of(gnutls_x509_crt_t crt)
-{
-	time_t at = gnutls_x509_crt_get_expiration_time(crt);
-
-	return at == (time_t)-1 ? 0 : SECONDS(at);
-}
-
-static int crt_import(const gnutls_datum_t *der, gnutls_x509_crt_t *ret)
-{
-	int rc = gnutls_x509_crt_init(ret);
-
-	if (rc == 0)
-		rc = gnutls_x509_crt_import(*ret, der, GNUTLS_X509_FMT_DER);
-	else
-		*ret = NULL;
-	return rc;
-}
-
-/* By its names, each of which is one node's: no wildcards. */
-static bool is_for(gnutls_x509_crt_t crt, const char *name)
-{
-	return gnutls_x509_crt_check_hostname2(crt, name, GNUTLS_VERIFY_DO_NOT_ALLOW_WILDCARDS);
-}
-
 /* Our own certificate must be for our own name: no peer would take it otherwise. */
 static int check_own(const struct peer_tls *tls, struct credentials *c, struct err *err)
 {
@@ -61,15 +35,16 @@ static int check_own(const struct peer_tls *tls, struct credentials *c, struct e
 	gnutls_datum_t der = { 0 };
 	int ret = 0;
 
-	if (gnutls_certificate_get_crt_raw(c->gnutls, 0, 0, &der) < 0 || crt_import(&der, &crt) < 0)
+	if (gnutls_certificate_get_crt_raw(c->gnutls, 0, 0, &der) < 0 ||
+		peer_cert_import(&der, &crt) < 0)
 		ret = err_set(err, ERR_INVALID, "'%s' holds no certificate", tls->options.cert);
-	else if (!is_for(crt, tls->options.hello.node))
+	else if (!peer_cert_is_for(crt, tls->options.hello.node))
 		ret = err_set(err, ERR_INVALID,
 			"the certificate '%s' is not for this node's name, '%s'; nodeName in the "
 			"configuration sets that",
 			tls->options.cert, tls->options.hello.node);
 	else
-		c->expires = expiry_of(crt);
+		c->expires = peer_cert_expiry(crt);
 	if (crt)
 		gnutls_x509_crt_deinit(crt);
 	return ret;
@@ -78,19 +53,9 @@ static int check_own(const struct peer_tls *tls, struct credentials *c, struct e
 static int load(const struct peer_tls *tls, struct credentials *c, struct err *err)
 {
 	const struct peer_tls_options *o = &tls->options;
-	int rc = gnutls_certificate_set_x509_trust_file(c->gnutls, o->ca, GNUTLS_X509_FMT_PEM);
+	int rc = peer_cert_load(c->gnutls, o->ca, o->cert, o->key, err);
 
-	if (rc <= 0)
-		return err_set(err, ERR_INVALID,
-			"cannot read the CA's certificate '%s': %s; 'vmactl "
-			"peer init' or 'join' makes it",
-			o->ca, rc ? gnutls_strerror(rc) : "there is none in it");
-	rc = gnutls_certificate_set_x509_key_file(c->gnutls, o->cert, o->key, GNUTLS_X509_FMT_PEM);
-	if (rc < 0)
-		return err_set(err, ERR_INVALID,
-			"cannot read the certificate '%s' with the key '%s': %s", o->cert, o->key,
-			gnutls_strerror(rc));
-	return check_own(tls, c, err);
+	return rc < 0 ? rc : check_own(tls, c, err);
 }
 
 static void credentials_free(struct credentials *c)
@@ -165,48 +130,19 @@ void credentials_sweep(struct peer_tls *tls)
 
 /* ---- the other's --------------------------------------------------------------------------------------- */
 
-/* GnuTLS says it in sentences, one after the other; ours has no full stop. */
-static int refuse_status(unsigned status, const char *who, struct err *err)
-{
-	gnutls_datum_t text = { 0 };
-	char words[WORDS_MAX] = "it is not valid";
-	size_t len;
-
-	if (gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &text, 0) == 0) {
-		copy_str(words, sizeof(words), (const char *)text.data);
-		gnutls_free(text.data);
-	}
-	for (len = strlen(words); len && strchr(". ", words[len - 1]); len--)
-		words[len - 1] = '\0';
-	return err_set(err, ERR_FORBIDDEN, "the certificate of %.150s is refused: %s", who, words);
-}
-
-static void name_of(gnutls_x509_crt_t crt, char *ret, size_t size)
-{
-	char cn[WORDS_MAX] = "";
-	size_t len = sizeof(cn);
-
-	if (gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, cn, &len) < 0)
-		copy_str(cn, sizeof(cn), "?");
-	for (char *c = cn; *c; c++)
-		if (*c < 0x20 || *c > 0x7e)
-			*c = '?';
-	snprintf(ret, size, "'%.*s'", (int)size - 3, cn);
-}
-
 static int match(struct conn *c, gnutls_x509_crt_t crt, const char *who, struct err *err)
 {
 	struct peer_tls *tls = c->tls;
 
 	if (c->peer) {
-		if (is_for(crt, c->peer->config->name))
+		if (peer_cert_is_for(crt, c->peer->config->name))
 			return 0;
 		return err_set(err, ERR_FORBIDDEN,
 			"the certificate is for %.150s, not for '%.150s'", who,
 			c->peer->config->name);
 	}
 	for (size_t i = 0; i < tls->options.n_peers; i++) {
-		if (!is_for(crt, tls->peers[i].config->name))
+		if (!peer_cert_is_for(crt, tls->peers[i].config->name))
 			continue;
 		c->peer = &tls->peers[i];
 		return 0;
@@ -215,38 +151,15 @@ static int match(struct conn *c, gnutls_x509_crt_t crt, const char *who, struct 
 		who, tls->options.hello.node);
 }
 
-static int verify(struct conn *c, gnutls_x509_crt_t crt, struct err *err)
-{
-	gnutls_typed_vdata_st purpose = { .type = GNUTLS_DT_KEY_PURPOSE_OID,
-		.data = (unsigned char *)(c->dialer ? GNUTLS_KP_TLS_WWW_SERVER
-						    : GNUTLS_KP_TLS_WWW_CLIENT) };
-	unsigned status = 0;
-	char who[WORDS_MAX];
-	int rc = gnutls_certificate_verify_peers(c->session, &purpose, 1, &status);
-
-	name_of(crt, who, sizeof(who));
-	if (rc < 0)
-		return err_set(err, ERR_FORBIDDEN,
-			"the certificate of %.150s cannot be checked: %s", who,
-			gnutls_strerror(rc));
-	if (status)
-		return refuse_status(status, who, err);
-	c->expires = expiry_of(crt);
-	return match(c, crt, who, err);
-}
-
 int conn_verify(struct conn *c, struct err *err)
 {
-	unsigned n = 0;
-	const gnutls_datum_t *list = gnutls_certificate_get_peers(c->session, &n);
-	gnutls_x509_crt_t crt = NULL;
-	int ret;
+	struct peer_cert cert;
+	int ret = peer_cert_take(c->session, c->dialer, &cert, err);
 
-	if (!list || !n || crt_import(&list[0], &crt) < 0)
-		ret = err_set(err, ERR_FORBIDDEN, "it shows no certificate");
-	else
-		ret = verify(c, crt, err);
-	if (crt)
-		gnutls_x509_crt_deinit(crt);
+	if (ret < 0)
+		return ret;
+	c->expires = cert.expires;
+	ret = match(c, cert.crt, cert.who, err);
+	peer_cert_done(&cert);
 	return ret;
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Certificates, as agents and relays both judge them: by our CA, not expired, for their purpose, and for a name. */
+#ifndef VMAGENT_IO_PEER_CERT_H
+#define VMAGENT_IO_PEER_CERT_H
+
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+
+#include <vmagent/err.h>
+
+#define PEER_CERT_WHO_SIZE 256
+#define PEER_PRIORITIES    "NORMAL:-VERS-ALL:+VERS-TLS1.3"
+
+struct peer_cert {                    /* one that was shown, and is good */
+	gnutls_x509_crt_t crt;        /* owned */
+	char who[PEER_CERT_WHO_SIZE]; /* quoted, printable */
+	msec expires;                 /* wall time */
+};
+
+/* Reads PEM files into credentials. ERR_INVALID says which, and what makes them. */
+int peer_cert_load(gnutls_certificate_credentials_t credentials, const char *ca, const char *cert,
+	const char *key, struct err *err);
+
+/* The session's other end, after the handshake; of_server: it was dialed. ERR_FORBIDDEN. */
+int peer_cert_take(gnutls_session_t session, bool of_server, struct peer_cert *ret,
+	struct err *err);
+void peer_cert_done(struct peer_cert *cert);
+
+/* By its names, each of which is one node's: no wildcards. */
+bool peer_cert_is_for(gnutls_x509_crt_t crt, const char *name);
+
+int peer_cert_import(const gnutls_datum_t *der, gnutls_x509_crt_t *ret); /* GnuTLS's code */
+msec peer_cert_expiry(gnutls_x509_crt_t crt);                            /* wall time, or 0 */
+
+#endif
