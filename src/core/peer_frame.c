@@ -5,11 +5,11 @@
  */
 #include "core/peer_frame.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PREFACE_MAGIC  "VMAP"
 #define PREFACE_FORMAT 1
-#define PREFACE_AGENTS 1
 
 static const struct {
 	const char *name;
@@ -50,25 +50,62 @@ unsigned peer_message_number(enum peer_message_kind kind)
 
 /* ---- the preface -------------------------------------------------------------------------------- */
 
-void peer_preface_write(uint8_t ret[PEER_PREFACE_SIZE])
+static void begin_preface(enum peer_connection kind, uint8_t *ret)
 {
 	memset(ret, 0, PEER_PREFACE_SIZE);
 	memcpy(ret, PREFACE_MAGIC, strlen(PREFACE_MAGIC));
 	ret[4] = PREFACE_FORMAT;
-	ret[5] = PREFACE_AGENTS;
+	ret[5] = (uint8_t)kind;
 }
 
-int peer_preface_check(const uint8_t preface[PEER_PREFACE_SIZE], struct err *err)
+void peer_preface_write(uint8_t ret[PEER_PREFACE_SIZE])
+{
+	begin_preface(PEER_AGENTS, ret);
+}
+
+int peer_preface_read(const uint8_t preface[PEER_PREFACE_SIZE], enum peer_connection *ret,
+	struct err *err)
 {
 	if (memcmp(preface, PREFACE_MAGIC, strlen(PREFACE_MAGIC)) != 0)
 		return err_set(err, ERR_BAD_REQUEST, "what it sent is no peer's greeting");
-	if (preface[4] != PREFACE_FORMAT || preface[5] != PREFACE_AGENTS || preface[6] ||
-		preface[7])
+	if (preface[4] != PREFACE_FORMAT || preface[5] < PEER_AGENTS ||
+		preface[5] > PEER_STREAM_DISKS || preface[6] || preface[7])
 		return err_set(err, ERR_BAD_REQUEST,
 			"it wants a connection of kind %u.%u, which this agent does not know: "
 			"upgrade it",
 			preface[4], preface[5]);
+	*ret = preface[5];
 	return 0;
+}
+
+/* The UUID's digits, two in a byte. */
+bool peer_stream_preface_write(enum peer_connection kind, const char *migration,
+	uint8_t ret[PEER_STREAM_PREFACE_SIZE])
+{
+	uint8_t *at = ret + PEER_PREFACE_SIZE;
+	char back[UID_SIZE];
+
+	begin_preface(kind, ret);
+	for (const char *p = migration; at < ret + PEER_STREAM_PREFACE_SIZE; p += 2, at++) {
+		unsigned byte;
+
+		p += *p == '-';
+		if (sscanf(p, "%2x", &byte) != 1)
+			return false;
+		*at = (uint8_t)byte;
+	}
+	peer_stream_preface_id(ret, back);
+	return streq(back, migration);
+}
+
+void peer_stream_preface_id(const uint8_t preface[PEER_STREAM_PREFACE_SIZE], char ret[UID_SIZE])
+{
+	const uint8_t *id = preface + PEER_PREFACE_SIZE;
+	size_t at = 0;
+
+	for (unsigned i = 0; i < 16; i++)
+		at += (size_t)snprintf(ret + at, UID_SIZE - at, "%s%02x",
+			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
 }
 
 /* ---- headers -------------------------------------------------------------------------------------- */

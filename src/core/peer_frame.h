@@ -4,7 +4,8 @@
  *
  * A connection begins, before TLS, with a preface in plain text of PEER_PREFACE_SIZE bytes: "VMAP", its
  * format (1), the kind of connection (1: the agents themselves), and two bytes that are zero. It says who is
- * to read on, before any of it is encrypted: what is to be handed to another process later needs that.
+ * to read on, before any of it is encrypted: a stream of a migration is handed to that migration's relay, a
+ * process of its own, and its preface goes on with the migration's UUID, PEER_STREAM_PREFACE_SIZE in all.
  *
  * Inside TLS there are frames: a header of PEER_HEADER_SIZE bytes (length of the payload in four bytes, the
  * message's number in two, two that are zero; most significant byte first) and a payload, a JSON object.
@@ -22,9 +23,10 @@
 #define PEER_PROTOCOL_MAX     2
 #define PEER_HANDOVER_VERSION 2 /* from which on they speak of migrations */
 
-#define PEER_PREFACE_SIZE 8
-#define PEER_HEADER_SIZE  8
-#define PEER_PAYLOAD_MAX  HANDOVER_DOCUMENT_MAX /* of any message: the largest of the table */
+#define PEER_PREFACE_SIZE        8
+#define PEER_STREAM_PREFACE_SIZE (PEER_PREFACE_SIZE + 16)
+#define PEER_HEADER_SIZE         8
+#define PEER_PAYLOAD_MAX         HANDOVER_DOCUMENT_MAX /* of any message: the largest of the table */
 
 enum peer_way { PEER_WAY_EITHER, PEER_WAY_DIALER, PEER_WAY_LISTENER };   /* who may send it */
 enum peer_stage { PEER_STAGE_ANY, PEER_STAGE_OPENING, PEER_STAGE_OPEN }; /* … and when */
@@ -74,9 +76,21 @@ struct peer_frame { /* borrowed from the bytes it was found in */
 const char *peer_message_name(enum peer_message_kind kind);
 unsigned peer_message_number(enum peer_message_kind kind); /* on the wire */
 
-/* The kind of connection that this is: the agents themselves. */
-void peer_preface_write(uint8_t ret[PEER_PREFACE_SIZE]);
-int peer_preface_check(const uint8_t preface[PEER_PREFACE_SIZE], struct err *err);
+enum peer_connection { /* on the wire */
+	PEER_AGENTS = 1,
+	PEER_STREAM_RPC,  /* libvirt's, of a migration */
+	PEER_STREAM_DATA, /* the guest's memory */
+	PEER_STREAM_DISKS
+};
+
+void peer_preface_write(uint8_t ret[PEER_PREFACE_SIZE]); /* of agents */
+int peer_preface_read(const uint8_t preface[PEER_PREFACE_SIZE], enum peer_connection *ret,
+	struct err *err);
+
+/* migration: its UUID in text. False when that is none. */
+bool peer_stream_preface_write(enum peer_connection kind, const char *migration,
+	uint8_t ret[PEER_STREAM_PREFACE_SIZE]);
+void peer_stream_preface_id(const uint8_t preface[PEER_STREAM_PREFACE_SIZE], char ret[UID_SIZE]);
 
 /* The first frame in data: how many bytes it takes; 0 when it is not complete yet. An unknown message, one
  * over its size, or a header that makes no sense: ERR_BAD_REQUEST, as soon as the header is there. */

@@ -65,7 +65,8 @@ void roots_done(char **roots)
 const char *config_usage(void)
 {
 	return "vmagent runs the virtual machines that manifests describe.\n\n"
-	       "Usage: vmagent [OPTION...]\n\n"
+	       "Usage: vmagent [OPTION...]\n"
+	       "       vmagent migrate-relay FOLDER [VERB [WORD]]    (internal: see vmagent(8))\n\n"
 	       "  --config FILE     configuration (default: " CONFIG_FILE ", if it is there)\n"
 	       "  --manifests DIR   watched folder of manifests (default: /etc/vmagent)\n"
 	       "  --state DIR       database and disks (default: /var/lib/vmagent)\n"

@@ -23,12 +23,15 @@
 #include "io/kvm.h"
 #include "io/manifest_dir.h"
 #include "io/notify.h"
+#include "io/peer_relay.h"
 #include "io/peer_tls.h"
 
 #define BOOT_ID_FILE       "/proc/sys/kernel/random/boot_id"
 #define BOOT_ID_ENV        "VMAGENT_BOOT_ID"
 #define EXIT_USAGE         2
 #define DESCRIPTORS_WANTED 8192
+#define RELAY_FOLDERS      "mig"
+#define RELAY_COMMAND      "migrate-relay" /* as its own process: see io/peer_relay.h */
 #define ARENAS_MAX         2 /* malloc's: workers only pass strings, and each arena costs memory */
 
 struct program {
@@ -46,6 +49,7 @@ struct program {
 	struct utsname host_name;
 	const char *node_name;
 	char boot_id[UID_SIZE];
+	char *migrations; /* owned: the folder of their relays, beside the socket */
 };
 
 /* ---- inputs: one callback each ---------------------------------------------------------------- */
@@ -257,6 +261,13 @@ static int open_api(struct program *p, struct err *err)
 	return api_new(&options, &p->api, err);
 }
 
+static char *migrations_of(const char *socket)
+{
+	const char *slash = strrchr(socket, '/');
+
+	return xasprintf("%.*s" RELAY_FOLDERS, slash ? (int)(slash - socket) + 1 : 0, socket);
+}
+
 static int open_peers(struct program *p, struct err *err)
 {
 	struct peer_tls_options options = {
@@ -278,6 +289,7 @@ static int open_peers(struct program *p, struct err *err)
 
 	if (!p->n_peers)
 		return 0;
+	options.migrations = p->migrations = migrations_of(p->config.socket);
 	copy_str(options.hello.node, sizeof(options.hello.node), p->node_name);
 	copy_str(options.hello.boot_id, sizeof(options.hello.boot_id), p->boot_id);
 	copy_str(options.hello.database, UID_SIZE, agent_database_id(p->agent));
@@ -314,6 +326,7 @@ static void end(struct program *p)
 	notify_send("STOPPING=1");
 	log_text(LOG_LEVEL_NOTICE, "ending; guests go on");
 	peer_tls_free(p->peer_tls);
+	free(p->migrations);
 	api_free(p->api);
 	manifest_dir_close(p->folder);
 	if (host_is_busy(&p->host))
@@ -356,6 +369,10 @@ int main(int argc, char **argv)
 	struct err err;
 
 	mallopt(M_ARENA_MAX, ARENAS_MAX);
+	if (argc > 1 && streq(argv[1], RELAY_COMMAND)) {
+		journal_open();
+		return relay_main(argc - 1, argv + 1);
+	}
 	if (config_load(argc, argv, &p.config, &action, &err) < 0) {
 		fprintf(stderr, "vmagent: %s\n", err.msg);
 		return err.code == ERR_BAD_REQUEST ? EXIT_USAGE : EXIT_FAILURE;

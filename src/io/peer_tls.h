@@ -32,6 +32,7 @@ struct peer_tls_options { /* copied; what it points at is borrowed for the adapt
 	const struct peer_config *peers;
 	size_t n_peers;
 	const char *ca, *cert, *key; /* PEM files */
+	const char *migrations;      /* where relays have their folders; NULL: there are none */
 	struct peer_hello hello;     /* of this node; status as it is at the start */
 	struct now (*clock)(void);
 	struct peer_sink sink;

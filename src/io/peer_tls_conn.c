@@ -12,9 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "io/peer_cert.h"
+#include "io/peer_relay.h"
 #include "io/peer_tls_private.h"
 
-#define PRIORITIES  "NORMAL:-VERS-ALL:+VERS-TLS1.3"
 #define RECORD_SIZE 16384
 #define RECORDS     16          /* that are read before the rest of the loop gets its turn */
 #define DRAIN_MS    2000        /* for the last words */
@@ -92,7 +93,7 @@ static int begin_tls(struct conn *c, struct err *err)
 	int rc = gnutls_init(&c->session, end | GNUTLS_NONBLOCK | GNUTLS_NO_TICKETS);
 
 	if (rc == 0)
-		rc = gnutls_priority_set_direct(c->session, PRIORITIES, NULL);
+		rc = gnutls_priority_set_direct(c->session, PEER_PRIORITIES, NULL);
 	c->credentials = credentials_get(c->tls, err);
 	if (!c->credentials)
 		return -(int)err->code;
@@ -112,22 +113,52 @@ static int begin_tls(struct conn *c, struct err *err)
 	return 1;
 }
 
+/* What comes next is TLS, or, of a stream, the UUID of its migration. */
+static int preface_kind(const struct conn *c, enum peer_connection *ret, struct err *err)
+{
+	*ret = PEER_AGENTS;
+	return c->dialer || c->preface_done < PEER_PREFACE_SIZE
+		? 0
+		: peer_preface_read(c->preface, ret, err);
+}
+
+/* A stream is its migration's relay's from here on: TLS, certificate and token are judged there. */
+static int hand_over(struct conn *c, enum peer_connection kind, struct err *err)
+{
+	char id[UID_SIZE];
+	int rc = 0;
+
+	peer_stream_preface_id(c->preface, id);
+	if (c->tls->options.migrations)
+		rc = relay_hand_over(c->tls->options.migrations, id, relay_channel_of(kind), c->fd,
+			err);
+	if (rc < 0 || !c->tls->options.migrations)
+		return err_set(err, ERR_NOT_FOUND, "there is no migration '%s' here", id);
+	conn_close(c);
+	return 0;
+}
+
 static int stage_preface(struct conn *c, struct err *err)
 {
+	enum peer_connection kind;
 	uint8_t *at = c->preface + c->preface_done;
-	size_t left = PEER_PREFACE_SIZE - c->preface_done;
-	ssize_t n = c->dialer ? send(c->fd, at, left, MSG_NOSIGNAL) : recv(c->fd, at, left, 0);
+	size_t left;
+	ssize_t n;
+	int rc = preface_kind(c, &kind, err);
 
+	if (rc < 0)
+		return rc;
+	left = (kind == PEER_AGENTS ? PEER_PREFACE_SIZE : PEER_STREAM_PREFACE_SIZE) -
+		c->preface_done;
+	if (!left)
+		return kind == PEER_AGENTS ? begin_tls(c, err) : hand_over(c, kind, err);
+	n = c->dialer ? send(c->fd, at, left, MSG_NOSIGNAL) : recv(c->fd, at, left, 0);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n <= 0)
 		return err_set(err, ERR_UNAVAILABLE, "the connection was cut");
 	c->preface_done += (size_t)n;
-	if (c->preface_done < PEER_PREFACE_SIZE)
-		return 0;
-	if (!c->dialer && peer_preface_check(c->preface, err) < 0)
-		return -(int)err->code;
-	return begin_tls(c, err);
+	return 1;
 }
 
 static int stage_handshake(struct conn *c, struct err *err)

@@ -43,7 +43,7 @@ struct conn {
 	struct credentials *credentials; /* borrowed from tls */
 	bool authenticated;
 	size_t raw_in; /* bytes that were read off the socket before that */
-	uint8_t preface[PEER_PREFACE_SIZE];
+	uint8_t preface[PEER_STREAM_PREFACE_SIZE];
 	size_t preface_done;
 	struct buf in, out; /* owned: frames */
 	size_t out_sent;

@@ -13,6 +13,7 @@
 # Everything that was started is ended by its pid, also after a failure.
 
 declare -A HOST_PID=() HOST_LIBVIRTD=() HOST_AGENT=() HOST_WATCHER=()
+declare -A RELAY=() # of relays.sh
 declare -A HOST_ADDRESS=([a]=10.213.0.1 [b]=10.213.0.2)
 HOSTS=(a b)
 TICKS_PORT=4700       # UDP on the loopback of each host: guests' serial lines
@@ -176,7 +177,7 @@ hosts_end()
 	for file in "$T"/[ab]/run/libvirt/qemu/*.pid; do
 		[ ! -e "$file" ] || kill -9 "$(cat "$file")" 2>/dev/null || :
 	done
-	for pid in "${HOST_WATCHER[@]}" "${HOST_PID[@]}"; do
+	for pid in "${RELAY[@]}" "${HOST_WATCHER[@]}" "${HOST_PID[@]}"; do
 		kill -9 "$pid" 2>/dev/null || :
 		{ wait "$pid" || :; } 2>/dev/null
 	done

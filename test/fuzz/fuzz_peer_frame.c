@@ -42,10 +42,11 @@ static void reads_back(struct peer_message *message)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	enum peer_connection connection;
 	size_t at = 0;
 
 	if (size >= PEER_PREFACE_SIZE)
-		peer_preface_check(data, NULL);
+		peer_preface_read(data, &connection, NULL);
 	for (;;) {
 		struct peer_message message;
 		struct peer_frame frame;

@@ -496,7 +496,7 @@ static const struct {
 	{ "VMAP\1", 5, 1, "the greeting took longer than" },
 	{ "VMAP\1\1\0\0", 8, 1, "the greeting took longer than" },
 	{ "GET / HTTP/1.1\r\n", 16, 1, "what it sent is no peer's greeting" },
-	{ "VMAP\1\2\0\0", 8, 1, "a connection of kind 1.2, which this agent does not know" },
+	{ "VMAP\1\7\0\0", 8, 1, "a connection of kind 1.7, which this agent does not know" },
 	{ "VMAP\1\1\0\0GET / HTTP/1.1\r\n\r\n", 26, 1, "TLS failed" },
 };
 

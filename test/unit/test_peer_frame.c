@@ -229,17 +229,40 @@ END_TEST
 START_TEST(the_preface)
 {
 	uint8_t bytes[PEER_PREFACE_SIZE];
+	enum peer_connection kind;
 
 	peer_preface_write(bytes);
-	ck_assert_int_eq(peer_preface_check(bytes, &err), 0);
+	ck_assert_int_eq(peer_preface_read(bytes, &kind, &err), 0);
+	ck_assert_int_eq(kind, PEER_AGENTS);
 	ck_assert_mem_eq(bytes, "VMAP\1\1\0\0", PEER_PREFACE_SIZE);
 	for (size_t i = 0; i < sizeof(bytes); i++) {
-		bytes[i]++;
-		ck_assert_int_eq(peer_preface_check(bytes, &err), -ERR_BAD_REQUEST);
-		bytes[i]--;
+		bytes[i] += 4; /* there are four kinds */
+		ck_assert_int_eq(peer_preface_read(bytes, &kind, &err), -ERR_BAD_REQUEST);
+		bytes[i] -= 4;
 	}
-	ck_assert_int_eq(peer_preface_check((const uint8_t *)"GET / HT", &err), -ERR_BAD_REQUEST);
+	ck_assert_int_eq(peer_preface_read((const uint8_t *)"GET / HT", &kind, &err),
+		-ERR_BAD_REQUEST);
 	ck_assert_str_eq(err.msg, "what it sent is no peer's greeting");
+}
+END_TEST
+
+START_TEST(the_preface_of_a_stream)
+{
+	static const char id[] = "0123abcd-4567-89ab-cdef-0123456789ab";
+	uint8_t bytes[PEER_STREAM_PREFACE_SIZE];
+	enum peer_connection kind;
+	char back[UID_SIZE];
+
+	ck_assert(peer_stream_preface_write(PEER_STREAM_DISKS, id, bytes));
+	ck_assert_mem_eq(bytes, "VMAP\1\4\0\0\x01\x23\xab\xcd\x45\x67", 14);
+	ck_assert_int_eq(peer_preface_read(bytes, &kind, &err), 0);
+	ck_assert_int_eq(kind, PEER_STREAM_DISKS);
+	peer_stream_preface_id(bytes, back);
+	ck_assert_str_eq(back, id);
+	ck_assert(!peer_stream_preface_write(PEER_STREAM_DISKS, "no-uuid", bytes));
+	ck_assert(!peer_stream_preface_write(PEER_STREAM_DISKS, "", bytes));
+	ck_assert(!peer_stream_preface_write(PEER_STREAM_DISKS,
+		"0123ABCD-4567-89ab-cdef-0123456789ab", bytes));
 }
 END_TEST
 
@@ -324,6 +347,7 @@ Suite *test_peer_frame_suite(void)
 	tcase_add_test(t, words_of_others_are_harmless);
 	tcase_add_test(t, bad_headers);
 	tcase_add_test(t, the_preface);
+	tcase_add_test(t, the_preface_of_a_stream);
 	tcase_add_loop_test(t, which_version, 0, ARRAY_SIZE(versions));
 	tcase_add_loop_test(t, twins_are_refused, 0, ARRAY_SIZE(twins));
 	tcase_add_test(t, clocks);
