@@ -12,6 +12,7 @@
 
 #include "core/domxml.h"
 #include "core/manifest.h"
+#include "core/names.h"
 #include "fuzz/manifest_mutator.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -109,6 +110,35 @@ static void check_paths(xmlNodePtr node, const char *xml)
 			check_text((const char *)node->children->content, xml);
 		check_paths(node->children, xml);
 	}
+}
+
+/* What is looked at, made or linked before the start. */
+static void check_work(const struct volume_work *work)
+{
+	static const char *const targets[] = { DISKS "/", RUN "/", NULL };
+	static const char *const links[] = { RUN "/", NULL };
+	static const char *const bases[] = { IMAGES "/", NULL };
+
+	if (!is_among(work->target, targets, true) || !is_clean(work->target))
+		refuse("a path outside is made", work->target, "");
+	if (work->link && (!is_among(work->link, links, true) || !is_clean(work->link)))
+		refuse("a link outside is made", work->link, "");
+	if (work->inner && !is_inner_path(work->inner))
+		refuse("a path leads out of its image", work->inner, "");
+	if (work->base && (!is_clean(work->base) || *work->base == '-'))
+		refuse("an image of a bad name", work->base, "");
+	if (work->base && *work->base == '/' && !is_among(work->base, bases, true))
+		refuse("an image outside", work->base, "");
+}
+
+static void check_works(const struct vmi_spec *spec)
+{
+	struct op op = { .kind = OP_PREPARE };
+
+	volume_works(spec, RUN, &op.work, &op.n_work);
+	for (size_t i = 0; i < op.n_work; i++)
+		check_work(&op.work[i]);
+	op_done(&op);
 }
 
 /* ---- libvirt ---------------------------------------------------------------------------------- */
@@ -210,6 +240,7 @@ static void accepted(struct manifest *m)
 				  : node_copy(node_get(m->root, "spec"));
 	if (spec_parse(tree, &spec, &err))
 		refuse("what was checked cannot be typed", err.msg, "");
+	check_works(&spec);
 	make_domain(m, &spec, false);
 	make_domain(m, &spec, true);
 	vmi_spec_done(&spec);
