@@ -16,7 +16,7 @@ static const struct schema_field rows[] = {
 		ONE("None|LiveMigrate|LiveMigrateIfPossible|External"),
 		IGNORED("a guest goes down with its host in this version")),
 	F(SPEC, "hostname",                      STRING, REFUSED("set the name in the guest")),
-	F(SPEC, "subdomain",                     STRING, IGNORED(NO_CLUSTER_DNS)),
+	F(SPEC, "subdomain",                     STRING, RULE(NAME), IGNORED(NO_CLUSTER_DNS)),
 	F(SPEC, "dnsPolicy",                     STRING, IGNORED(NO_CLUSTER_DNS)),
 	F(SPEC, "dnsConfig",                     ANY, IGNORED(NO_CLUSTER_DNS)),
 	F(SPEC, "livenessProbe",                 MAP, REFUSED(NO_PROBES)),
