@@ -153,7 +153,7 @@ struct op_result {
 	size_t n_domains;
 	struct domain_detail *detail; /* owned or NULL */
 	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
-	char *text; /* owned or NULL; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
+	char *text; /* owned or NULL; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
 		     * JSON object of such answers by command, without those that it could not give */
 	char *image; /* owned or NULL; SCREENSHOT: a PNG, SCREENSHOT_MAX bytes at most */
 	size_t image_len;

@@ -10,9 +10,13 @@
 #define MIB INT64_C(1048576)
 #define GIB (1024 * MIB)
 
-#define QEMU_MIB       30 /* whatever it runs */
-#define VCPU_MIB       8  /* … and for each CPU and I/O thread */
-#define GRAPHICS_MIB   32
+#define QEMU_MIB        30 /* whatever it runs */
+#define VCPU_MIB        8  /* … and for each CPU and I/O thread */
+#define GRAPHICS_MIB    32
+#define CEILING_MIB     128  /* beyond what it asks for it may not be killed for, either … */
+#define TRANSLATION_MIB 1024 /* … nor for what it translates without KVM */
+#define MEMORY_MAX \
+	(INT64_C(1) << 50) /* bytes: beyond it nothing is told apart, so that sums stay sums */
 #define PAGE_TABLE_PER 512 /* a byte for so many of the guest's */
 
 static unsigned vcpus_of(const struct vmi_spec *spec)
@@ -27,6 +31,14 @@ int64_t qemu_overhead(const struct vmi_spec *spec)
 	if (spec->graphics)
 		mib += GRAPHICS_MIB;
 	return mib * MIB + spec->memory / PAGE_TABLE_PER;
+}
+
+int64_t memory_ceiling(const struct vmi_spec *spec, bool kvm)
+{
+	int64_t mib = CEILING_MIB + (kvm ? 0 : TRANSLATION_MIB);
+
+	return MIN(MAX(spec->demands.limit.memory, spec->memory), MEMORY_MAX) +
+		qemu_overhead(spec) + spec->demands.added_overhead + mib * MIB;
 }
 
 /* A CPU limit alone is a request, too (semantics §9.5). */
@@ -51,7 +63,7 @@ static int64_t memory_request(const struct vmi_spec *spec, const struct tuning *
 
 struct resources requests_of(const struct vmi_spec *spec, const struct tuning *tuning)
 {
-	int64_t memory = memory_request(spec, tuning);
+	int64_t memory = MIN(memory_request(spec, tuning), MEMORY_MAX);
 
 	if (!spec->demands.overcommit_overhead)
 		memory += qemu_overhead(spec) + spec->demands.added_overhead;

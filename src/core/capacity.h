@@ -13,6 +13,10 @@
 /* What QEMU itself needs beside the guest's memory: bytes. */
 int64_t qemu_overhead(const struct vmi_spec *spec);
 
+/* What QEMU may have at most where limits.memory is given: bytes. The limit is the guest's, and what QEMU may need
+ * beside it comes on top, so that it is not killed for being what it is. */
+int64_t memory_ceiling(const struct vmi_spec *spec, bool kvm);
+
 /* Memory with QEMU's overhead, and CPU. */
 struct resources requests_of(const struct vmi_spec *spec, const struct tuning *tuning);
 

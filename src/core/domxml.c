@@ -134,6 +134,7 @@ static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	xml_open(w, "domain");
 	identity(w, spec, context);
 	domain_size(w, spec);
+	domain_limits(w, spec, context->kvm);
 	smbios(w, spec);
 	firmware(w, spec, context->directory);
 	domain_features(w, spec, context->kvm);

@@ -45,6 +45,9 @@ void domain_size(xmlTextWriterPtr w, const struct vmi_spec *spec);
 void domain_cpu(xmlTextWriterPtr w, const struct vmi_spec *spec, bool kvm);
 unsigned domain_max_sockets(const struct vmi_spec *spec);
 
+/* domxml_limits.c: <memtune> and <cputune>. */
+void domain_limits(xmlTextWriterPtr w, const struct vmi_spec *spec, bool kvm);
+
 /* domxml_qemu.c: what libvirt has no words for is said to QEMU itself. */
 #define DOMAIN_QEMU_URI "http://libvirt.org/schemas/domain/qemu/1.0"
 bool domain_has_qemu(const struct vmi_spec *spec, bool kvm);

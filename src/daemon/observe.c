@@ -251,6 +251,19 @@ static void note_failure(struct agent *agent, struct machine *m, const struct op
 	agent_note(agent, &m->vmi->meta, &what);
 }
 
+/* A guest that runs without its limits is better than none, but not what was asked for. */
+static void note_unlimited(struct agent *agent, struct machine *m, const struct op_result *result)
+{
+	struct happening what = { .warning = true };
+
+	if (!m->vmi || result->err.code != ERR_OK || !result->text)
+		return;
+	happen(&what, KIND_VMI, "LimitsNotInForce",
+		"resources.limits and requests.cpu are not in force on this host: %s",
+		result->text);
+	agent_note(agent, &m->vmi->meta, &what);
+}
+
 static void note_words(struct agent *agent, struct machine *m, const struct op_result *result)
 {
 	struct happening what = { .warning = true, .output = result->words };
@@ -282,6 +295,8 @@ static void machine_result(struct agent *agent, const struct inflight *in,
 		note_words(agent, m, result);
 	else
 		note_failure(agent, m, result);
+	if (in->kind == OP_START)
+		note_unlimited(agent, m, result);
 	agent_mark(agent, m);
 }
 

@@ -5,6 +5,7 @@
  * looks. A definition that is not this run's is never overwritten.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "io/virt_private.h"
 #include "io/virt_xml.h"
@@ -31,23 +32,33 @@ static void host_of(virConnectPtr conn, struct virt_host *ret)
 {
 	char *capabilities = virConnectGetCapabilities(conn);
 
-	*ret = (struct virt_host){ 0 };
+	*ret = (struct virt_host){ .unified_cgroups =
+					   access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0 };
 	if (capabilities)
 		ret->switches_user = virt_xml_qemu_uid(capabilities, &ret->qemu_uid);
 	free(capabilities);
 }
 
-static virDomainPtr define(virConnectPtr conn, const struct op *op, char **ret_kept,
-	struct err *err)
+/* Our definition, as it is in op or without its limits. */
+struct definition {
+	virConnectPtr conn;
+	const struct op *op;
+	const char *xml; /* borrowed */
+	char *kept;      /* owned or NULL: a disk that is not handed over to QEMU */
+};
+
+static virDomainPtr define(struct definition *d, struct err *err)
 {
+	const struct op *op = d->op;
 	autofree char *xml = NULL;
 	struct virt_host host;
 	virDomainPtr dom;
 
-	host_of(conn, &host);
-	if (virt_xml_complete(op->xml, &host, &xml, ret_kept, err))
+	host_of(d->conn, &host);
+	free(take(&d->kept));
+	if (virt_xml_complete(d->xml, &host, &xml, &d->kept, err))
 		return NULL;
-	dom = virDomainDefineXMLFlags(conn, xml, 0);
+	dom = virDomainDefineXMLFlags(d->conn, xml, 0);
 	if (!dom) {
 		virt_error(err, "define domain '%s'", op->domain);
 		return NULL;
@@ -83,16 +94,35 @@ static void create_failed(const struct op *op, const char *kept, struct err *err
 		err_wrap(err, "'%s' keeps its owner, so QEMU's user needs access to it", kept);
 }
 
-static void define_and_create(virConnectPtr conn, const struct op *op, struct err *err)
+static void define_and_create(struct definition *d, struct err *err)
 {
-	autofree char *kept = NULL;
-	virDomainPtr dom = define(conn, op, &kept, err);
+	virDomainPtr dom = define(d, err);
 
 	if (!dom)
 		return;
-	if (create(dom, op->paused) < 0)
-		create_failed(op, kept, err);
+	if (create(dom, d->op->paused) < 0)
+		create_failed(d->op, d->kept, err);
 	virDomainFree(dom);
+}
+
+/* A host that cannot limit a guest runs it all the same, and *ret_words say so. */
+static void start(virConnectPtr conn, const struct op *op, char **ret_words, struct err *err)
+{
+	struct definition d = { conn, op, op->xml, NULL };
+	autofree char *unlimited = NULL, *why = NULL;
+
+	define_and_create(&d, err);
+	if (err->code && virt_limits_are_refused(err->msg))
+		unlimited = virt_xml_without_limits(op->xml);
+	if (unlimited) {
+		why = xstrdup(err->msg);
+		*err = (struct err){ 0 };
+		d.xml = unlimited;
+		define_and_create(&d, err);
+	}
+	if (unlimited && !err->code)
+		*ret_words = take(&why);
+	free(d.kept);
 }
 
 /* Whether it runs already; else it is to be defined and created, unless err says why not. */
@@ -119,7 +149,7 @@ static bool is_started(virConnectPtr conn, const struct op *op, struct err *err)
 void virt_do_start(virConnectPtr conn, const struct op *op, struct op_result *result)
 {
 	if (!is_started(conn, op, &result->err) && !result->err.code)
-		define_and_create(conn, op, &result->err);
+		start(conn, op, &result->text, &result->err);
 	if (!result->err.code)
 		virt_do_read(conn, op, result); /* as it runs now */
 }

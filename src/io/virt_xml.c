@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define SECTOR         512
+#define WEIGHT_MAX     10000 /* of a control group */
 #define FILE_BLOCK_MAX 32768 /* beyond, guests have trouble */
 
 struct completion {
@@ -260,6 +261,20 @@ static int complete_disks(struct completion *c, xmlDocPtr doc)
 	return 0;
 }
 
+/* A domain that says nothing has 1024 shares, or a weight of 100. */
+static void complete_shares(const struct virt_host *host, xmlDocPtr doc)
+{
+	xmlNodePtr shares = child(child(xmlDocGetRootElement(doc), "cputune"), "shares");
+	xmlChar *text = shares && host->unified_cgroups ? xmlNodeGetContent(shares) : NULL;
+	long long weight = text ? strtoll((const char *)text, NULL, 10) * 100 / 1024 : 0;
+	char number[24];
+
+	snprintf(number, sizeof(number), "%lld", MAX(MIN(weight, WEIGHT_MAX), 1));
+	if (text)
+		xmlNodeSetContent(shares, BAD_CAST number);
+	xmlFree(text);
+}
+
 static char *printed(xmlDocPtr doc)
 {
 	xmlChar *text = NULL;
@@ -283,6 +298,7 @@ int virt_xml_complete(const char *xml, const struct virt_host *host, char **ret_
 
 	if (!doc)
 		return err_set(err, ERR_INVALID, "the domain's definition is not XML");
+	complete_shares(host, doc);
 	rc = complete_disks(&c, doc);
 	if (!rc) {
 		*ret_xml = printed(doc);

@@ -18,6 +18,7 @@ bool virt_xml_qemu_uid(const char *capabilities, unsigned *ret_uid);
 struct virt_host {          /* what the host adds to a domain */
 	bool switches_user; /* libvirt hands the disks over to QEMU's user (DAC labels) */
 	unsigned qemu_uid;
+	bool unified_cgroups; /* the second version of control groups */
 };
 
 /*
@@ -27,10 +28,16 @@ struct virt_host {          /* what the host adds to a domain */
  * - a file that belongs to an ordinary user, and every backing image, keeps its owner: libvirt is told
  *   not to hand it over to QEMU's user. It would give a disk back only at a clean end, and a backing
  *   image never.
+ * CPU shares become weights where control groups have those.
  * *ret_xml is owned by the caller. *ret_kept, owned or NULL, names a disk that QEMU's user can only
  * open if its permissions let it. Errors: ERR_INVALID (no XML), ERR_IO.
  */
 int virt_xml_complete(const char *xml, const struct virt_host *host, char **ret_xml,
 	char **ret_kept, struct err *err);
+
+/* virt_limits.c. Whether libvirt refused a start, in these words, because the host has no control groups to offer. */
+bool virt_limits_are_refused(const char *message);
+/* The same without what needs control groups (<memtune>; shares and quotas); owned by the caller. NULL: nothing does. */
+char *virt_xml_without_limits(const char *xml);
 
 #endif

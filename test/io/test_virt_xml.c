@@ -365,6 +365,65 @@ START_TEST(libvirt_takes_the_golden_ones)
 END_TEST
 
 Suite *test_virt_xml_suite(void);
+#define LIMITED                                                                              \
+	"<domain><memtune><hard_limit>5</hard_limit></memtune><cputune><shares>512</shares>" \
+	"<vcpupin vcpu='0' cpuset='1'/><global_period>100000</global_period>"                \
+	"<global_quota>5</global_quota></cputune><name>a</name></domain>"
+
+static const struct {
+	bool unified;
+	const char *shares, *text;
+} shares[] = {
+	{ false, "512", "<shares>512</shares>" },
+	{ true, "1024", "<shares>100</shares>" },
+	{ true, "512", "<shares>50</shares>" },
+	{ true, "2", "<shares>1</shares>" },
+	{ true, "262144", "<shares>10000</shares>" },
+};
+
+START_TEST(shares_become_weights)
+{
+	struct virt_host host = { .unified_cgroups = shares[_i].unified };
+	autofree char *xml = xasprintf("<domain><cputune><shares>%s</shares></cputune></domain>",
+		shares[_i].shares);
+	autofree char *full = NULL, *kept = NULL;
+	struct err err;
+
+	ck_assert_int_eq(virt_xml_complete(xml, &host, &full, &kept, &err), 0);
+	ck_assert_msg(strstr(full, shares[_i].text) != NULL, "%s", full);
+}
+END_TEST
+
+START_TEST(limits_can_be_left_away)
+{
+	autofree char *without = virt_xml_without_limits(LIMITED);
+	char *again = without ? virt_xml_without_limits(without) : NULL;
+
+	ck_assert(without &&
+		strstr(without, "<cputune><vcpupin vcpu=\"0\" cpuset=\"1\"/></cputune><name>"));
+	ck_assert_ptr_null(strstr(without, "memtune"));
+	ck_assert_ptr_null(again);
+	ck_assert_ptr_null(virt_xml_without_limits("<domain><name>a</name></domain>"));
+	ck_assert_ptr_null(virt_xml_without_limits("no XML"));
+}
+END_TEST
+
+START_TEST(refused_limits_are_known)
+{
+	/* what libvirt 9.0 says, without the means to set limits up */
+	ck_assert(virt_limits_are_refused(
+		"start domain 'a_b': internal error: Process exited prior to exec: libvirt:  error : "
+		"cannot limit locked memory of process 1 to 2: Operation not permitted"));
+	ck_assert(virt_limits_are_refused(
+		"unsupported configuration: Memory cgroup is not available on this host"));
+	ck_assert(virt_limits_are_refused(
+		"unsupported configuration: Memory tuning is not available in session mode"));
+	ck_assert(virt_limits_are_refused("cgroup CPU is required for scheduler tuning"));
+	ck_assert(!virt_limits_are_refused("internal error: process exited while connecting"));
+	ck_assert(!virt_limits_are_refused(NULL));
+}
+END_TEST
+
 Suite *test_virt_xml_suite(void)
 {
 	Suite *suite = suite_create("virt_xml");
@@ -383,6 +442,9 @@ Suite *test_virt_xml_suite(void)
 	tcase_add_test(tc, qemu_uid);
 	tcase_add_loop_test(tc, libvirt_takes_it, 0, BOOTLOADER_MAX);
 	tcase_add_test(tc, libvirt_takes_the_golden_ones);
+	tcase_add_loop_test(tc, shares_become_weights, 0, (int)ARRAY_SIZE(shares));
+	tcase_add_test(tc, limits_can_be_left_away);
+	tcase_add_test(tc, refused_limits_are_known);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

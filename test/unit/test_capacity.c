@@ -34,7 +34,9 @@ static const struct {
 		(512 + 70 + 1) * MI, 3000 },
 	{ "without overhead", 512 * MI, 1, false, { .overcommit_overhead = true }, 100, 10, 512 * MI, 100 },
 	{ "as announced",   512 * MI, 1, false, { .added_overhead = 64 * MI }, 100, 10, (576 + 46 + 1) * MI, 100 },
-	{ "the most there is", INT64_MAX / 2, 1, false, { .overcommit_overhead = true }, 100, 10, INT64_MAX / 2, 100 },
+	{ "the most there is", INT64_MAX / 2, 1, false, { .overcommit_overhead = true }, 100, 10, INT64_C(1) << 50, 100 },
+	{ "… by itself",     64 * MI, 1, false, { .request = { INT64_MAX, 0 }, .overcommit_overhead = true }, 100, 10,
+		INT64_C(1) << 50, 100 },
 };
 
 static const struct {
@@ -100,6 +102,21 @@ START_TEST(a_host_has_room)
 }
 END_TEST
 
+/* QEMU may not be killed for being QEMU, nor for what it translates where there is no KVM. */
+START_TEST(a_limit_leaves_room_for_qemu)
+{
+	struct vmi_spec spec = { .memory = 512 * MI, .sockets = 1, .cores = 1, .threads = 1 };
+
+	spec.demands.limit.memory = GI;
+	ck_assert_int_eq(memory_ceiling(&spec, true), GI + (46 + 1 + 128) * MI);
+	ck_assert_int_eq(memory_ceiling(&spec, false), GI + (46 + 1 + 128 + 1024) * MI);
+	spec.demands.limit.memory = 1; /* less than the guest has */
+	ck_assert_int_eq(memory_ceiling(&spec, true), (512 + 46 + 1 + 128) * MI);
+	spec.demands.limit.memory = INT64_MAX;
+	ck_assert_int_gt(memory_ceiling(&spec, true), INT64_C(1) << 50);
+}
+END_TEST
+
 START_TEST(a_host_keeps_some)
 {
 	struct tuning tuning = TUNING_DEFAULT;
@@ -127,6 +144,7 @@ Suite *test_capacity_suite(void)
 	tcase_add_loop_test(tc, a_run_asks, 0, ARRAY_SIZE(asked));
 	tcase_add_loop_test(tc, a_host_has_room, 0, ARRAY_SIZE(fits));
 	tcase_add_test(tc, a_host_keeps_some);
+	tcase_add_test(tc, a_limit_leaves_room_for_qemu);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
