@@ -36,6 +36,7 @@
 	X(RESET, "reset", LANE_GUEST, 30)                   \
 	X(UNDEFINE, "undefine", LANE_MAIN, 30)              \
 	X(CLEAN, "clean", LANE_MAIN, 300)                   \
+	X(PURGE, "purge", LANE_MAIN, 60)                    \
 	X(WORDS, "read-output", LANE_WORDS, 5)              \
 	X(SCREENSHOT, "screenshot", LANE_ERRAND, 15)        \
 	X(FORWARD, "port-forward", LANE_ERRAND, 15)
@@ -102,12 +103,14 @@ struct op {
 	char vmi_uid[UID_SIZE]; /* the run that it is for; START's and DESTROY's domain must carry it */
 	char uuid[UID_SIZE]; /* the domain's UUID */
 	char *domain;        /* owned; the domain's name; DESCRIBE: or its UUID */
-	char *xml;           /* owned; START: the domain's; CLAIM: the metadata element */
+	char *xml; /* owned; START: the domain's; CLAIM: the metadata element; PURGE: of a domain
+			      * that is undefined along with all that the VM kept */
 	char *replaces; /* owned or NULL; START: the shut-off domain of the same UUID, and without our
 			 * metadata, whose definition this one replaces */
-	bool keep_nvram;          /* UNDEFINE: the EFI variables are not ours to remove */
-	bool paused;              /* START: the guest's clock stands still until RESUME */
-	char *directory;          /* owned; PREPARE, CLEAN: the run's own folder */
+	bool keep_nvram; /* UNDEFINE: the EFI variables are not ours to remove */
+	bool paused;     /* START: the guest's clock stands still until RESUME */
+	char *directory; /* owned; PREPARE, CLEAN: the run's own folder */
+	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes */
 	struct volume_work *work; /* owned; PREPARE */
 	size_t n_work;
 	uint64_t facts;       /* READ: the domain's fact counter when it left */

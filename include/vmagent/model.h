@@ -347,6 +347,7 @@ struct vm {
 	struct start_failure failure;
 	struct crash_loop crash;
 	bool restore; /* its run went down with the host, and another is to follow whatever the strategy */
+	bool keeps;    /* a run of it had variables of the firmware or a TPM that outlive it */
 	bool ran_once; /* strategy Once has had its run (§14 no. 8) */
 	char *adopts; /* owned or NULL: the shut-off domain whose definition the first start replaces */
 	char *manifest_file;  /* owned or NULL: the file that declares it */

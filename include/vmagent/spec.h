@@ -205,6 +205,14 @@ enum io_threads_policy {
 };
 ENUM_DECLARE(io_threads_policy, IO_THREADS, IO_THREADS_POLICIES)
 
+#define TPMS(X) X(NONE, "") X(OF_RUN, "run") X(PERSISTENT, "persistent")
+enum tpm {
+#define X(c, t) TPM_##c,
+	TPMS(X)
+#undef X
+		TPM_MAX
+};
+
 struct input_device {
 	bool virtio; /* else on USB */
 };
@@ -225,6 +233,8 @@ struct vmi_spec {
 	char *serial;        /* owned or NULL: firmware.serial */
 	struct chassis chassis;
 	enum bootloader bootloader;
+	bool efi_persistent;            /* its variables outlive the run */
+	enum tpm tpm;                   /* … and what this holds may, too */
 	bool bios_serial;               /* the BIOS talks to the serial console */
 	struct kernel_boot kernel_boot; /* all NULL: none */
 	struct disk *disks;             /* owned */

@@ -58,6 +58,7 @@ static const struct field vm_fields[] = {
 	F(UNSIGNED, vm, "crashWindow",   crash.window_s),
 	F(TEXT,     vm, "crashCause",    crash.cause),
 	F(BOOL,     vm, "ranOnce",       ran_once),
+	F(BOOL,     vm, "keeps",         keeps),
 	F(TEXT,     vm, "adopts",        adopts),
 	F(BOOL,     vm, "restore",       restore),
 	F(TEXT,     vm, "manifestFile",  manifest_file),

@@ -52,6 +52,7 @@
 	X(READ_WORDS, "read-output", WORDS)                                 \
 	X(UNDEFINE, "undefine", UNDEFINE)                                   \
 	X(CLEAN, "clean", CLEAN)                                            \
+	X(PURGE, "purge", PURGE)                                            \
 	X(HOST_STOP, "host-stop", NONE)
 
 enum step {

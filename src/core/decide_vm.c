@@ -132,10 +132,21 @@ bool rule_record_strategy(const struct view *v, struct plan *plan)
 		plan_step(plan, STEP_RECORD_STRATEGY);
 }
 
+/* What a VM kept from run to run goes before the VM does; a run that outlives it still has it. */
+static bool keeps_something(const struct view *v)
+{
+	return v->vm->keeps && !v->vmi && !v->m->purged;
+}
+
 bool rule_delete_vm(const struct view *v, struct plan *plan)
 {
 	if (!v->vm || !v->vm->meta.deleted)
 		return false;
+	if (keeps_something(v) && v->host->now.boot < v->m->purge_at)
+		return wake_at(plan, v->m->purge_at);
+	if (keeps_something(v))
+		return v->host->connected && lane_is_free(v, LANE_MAIN) &&
+			plan_step(plan, STEP_PURGE);
 	if (!v->vmi || !streq(v->vmi->owner, v->vm->meta.uid))
 		return plan_step(plan, STEP_FORGET_VM);
 	return !v->vmi->meta.deleted && plan_step(plan, STEP_DELETE_VMI);

@@ -22,7 +22,7 @@ static void owner(xmlTextWriterPtr w, const struct domain_context *context)
 }
 
 /* The VMI's UID in here is the only proof that the domain belongs to that run (semantics §3.0). */
-static void metadata(xmlTextWriterPtr w, const struct domain_context *context)
+void domain_metadata(xmlTextWriterPtr w, const struct domain_context *context)
 {
 	xml_open(w, "metadata");
 	xml_open(w, DOMAIN_METADATA_KEY ":domain");
@@ -42,7 +42,7 @@ static void identity(xmlTextWriterPtr w, const struct vmi_spec *spec,
 		xml_attr(w, "xmlns:qemu", DOMAIN_QEMU_URI);
 	xml_leaf(w, "name", name);
 	xml_leaf(w, "uuid", spec->uuid);
-	metadata(w, context);
+	domain_metadata(w, context);
 }
 
 static void smbios_entry(xmlTextWriterPtr w, const char *name, const char *value)
@@ -107,7 +107,17 @@ static void efi(xmlTextWriterPtr w, bool secure)
 	xml_close(w);
 }
 
-static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec, const char *directory)
+/* Without a path libvirt keeps them beside its own files, and they go with the run's definition. */
+static void nvram(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context)
+{
+	autofree char *path = domain_nvram(spec, context);
+
+	xml_leaf(w, "nvram", path);
+}
+
+static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context)
 {
 	bool is_efi = spec->bootloader != BOOTLOADER_BIOS;
 
@@ -119,7 +129,8 @@ static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec, const char
 	xml_close(w);
 	if (is_efi)
 		efi(w, spec->bootloader == BOOTLOADER_EFI_SECURE);
-	kernel_boot(w, &spec->kernel_boot, directory);
+	nvram(w, spec, context);
+	kernel_boot(w, &spec->kernel_boot, context->directory);
 	if (spec->bios_serial)
 		xml_empty(w, "bios", "useserial", "yes", NULL);
 	if (spec->start_paused) /* time to choose, once it is resumed (§8.3) */
@@ -136,7 +147,7 @@ static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	domain_size(w, spec);
 	domain_limits(w, spec, context->kvm);
 	smbios(w, spec);
-	firmware(w, spec, context->directory);
+	firmware(w, spec, context);
 	domain_features(w, spec, context->kvm);
 	domain_cpu(w, spec, context->kvm);
 	domain_clock(w, &spec->clock, context->kvm);
@@ -146,42 +157,20 @@ static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	xml_close(w);
 }
 
-typedef void write_fn(xmlTextWriterPtr w, const struct vmi_spec *spec,
-	const struct domain_context *context);
-
-static char *written(write_fn *write, const struct vmi_spec *spec,
-	const struct domain_context *context)
-{
-	xmlBufferPtr text = xmlBufferCreate();
-	xmlTextWriterPtr w = text ? xmlNewTextWriterMemory(text, 0) : NULL;
-	char *xml;
-
-	if (!w)
-		abort();
-	xmlTextWriterSetIndent(w, 1);
-	xmlTextWriterSetIndentString(w, BAD_CAST "  ");
-	write(w, spec, context);
-	xmlFreeTextWriter(w); /* flushes */
-	xml = xstrdup((const char *)xmlBufferContent(text));
-	xmlBufferFree(text);
-	return xml;
-}
-
 char *domain_xml(const struct vmi_spec *spec, const struct domain_context *context)
 {
-	return written(domain, spec, context);
-}
+	struct xml_text text = xml_begin();
 
-static void metadata_alone(xmlTextWriterPtr w, const struct vmi_spec *spec,
-	const struct domain_context *context)
-{
-	(void)spec;
-	xml_open(w, "domain");
-	owner(w, context);
-	xml_close(w);
+	domain(text.w, spec, context);
+	return xml_end(&text);
 }
 
 char *domain_metadata_xml(const struct domain_context *context)
 {
-	return written(metadata_alone, NULL, context);
+	struct xml_text text = xml_begin();
+
+	xml_open(text.w, "domain");
+	owner(text.w, context);
+	xml_close(text.w);
+	return xml_end(&text);
 }

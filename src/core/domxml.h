@@ -25,6 +25,9 @@
 #define DOMAIN_AGENT_CHANNEL "org.qemu.guest_agent.0"
 #define DOMAIN_AGENT_FILE    "agent0"
 
+/* In the VM's folder: the firmware's variables. */
+#define DOMAIN_NVRAM_FILE "nvram"
+
 /* The video device, by firmware, and its memory in KiB. */
 #define DOMAIN_VIDEO_BIOS "vga"
 #define DOMAIN_VIDEO_EFI  "bochs"
@@ -40,6 +43,7 @@ struct domain_context { /* borrowed strings */
 	const char *vm_uid;    /* "" for a bare VMI */
 	int64_t epoch;         /* ownership epoch; 1 */
 	const char *directory; /* the run's own folder: overlays, console log */
+	const char *kept;      /* the VM's own folder, which outlives its runs; NULL: it has none */
 	bool kvm;              /* domain type kvm, else qemu (TCG) */
 	bool pvpanic; /* libvirt knows the PCI panic device (9.1); else the ISA one stands in */
 };
@@ -56,6 +60,16 @@ char *domain_xml(const struct vmi_spec *spec, const struct domain_context *conte
 /* The metadata element alone, as virDomainSetMetadata() takes it (libvirt adds the namespace by
  * DOMAIN_METADATA_KEY and _URI); owned by the caller. */
 char *domain_metadata_xml(const struct domain_context *context);
+
+/* Where the firmware's variables are kept from run to run, or NULL; owned by the caller. */
+char *domain_nvram(const struct vmi_spec *spec, const struct domain_context *context);
+
+/* Whether a VM with this spec keeps something from run to run that libvirt has to be asked for. */
+bool domain_is_kept(const struct vmi_spec *spec);
+
+/* A domain that is only defined to be undefined along with the TPM that libvirt keeps. vmi_uid in the context
+ * is whoever removes it. Owned by the caller. */
+char *domain_purge_xml(const char *uuid, const struct domain_context *context);
 
 /* What PREPARE has to do, in order; owned by the caller (op_done() frees it with the op). */
 void volume_works(const struct vmi_spec *spec, const char *directory, struct volume_work **ret_work,

@@ -138,6 +138,7 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 		graphics(w);
 	video(w, spec);
 	domain_peripherals(w, spec);
+	domain_tpm(w, spec->tpm, context->kept);
 	panic_devices(w, spec, context);
 	xml_close(w);
 }

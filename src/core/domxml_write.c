@@ -14,6 +14,28 @@ static void must(int written)
 		abort();
 }
 
+struct xml_text xml_begin(void)
+{
+	struct xml_text text = { .buffer = xmlBufferCreate() };
+
+	text.w = text.buffer ? xmlNewTextWriterMemory(text.buffer, 0) : NULL;
+	if (!text.w)
+		abort();
+	xmlTextWriterSetIndent(text.w, 1);
+	xmlTextWriterSetIndentString(text.w, BAD_CAST "  ");
+	return text;
+}
+
+char *xml_end(struct xml_text *text)
+{
+	char *xml;
+
+	xmlFreeTextWriter(take(&text->w)); /* flushes */
+	xml = xstrdup((const char *)xmlBufferContent(text->buffer));
+	xmlBufferFree(take(&text->buffer));
+	return xml;
+}
+
 void xml_open(xmlTextWriterPtr w, const char *element)
 {
 	must(xmlTextWriterStartElement(w, BAD_CAST element));

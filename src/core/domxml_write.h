@@ -10,6 +10,13 @@
 
 #include "core/domxml.h"
 
+struct xml_text { /* a document that is being written; owned */
+	xmlBufferPtr buffer;
+	xmlTextWriterPtr w;
+};
+struct xml_text xml_begin(void);
+char *xml_end(struct xml_text *text); /* the document, owned by the caller; text is gone */
+
 void xml_open(xmlTextWriterPtr w, const char *element);
 void xml_close(xmlTextWriterPtr w);
 void xml_attr(xmlTextWriterPtr w, const char *name, const char *value); /* no value: no attribute */
@@ -39,6 +46,12 @@ void domain_interfaces(xmlTextWriterPtr w, const struct vmi_spec *spec,
 /* Virtio devices of both of its generations: of before 1.0, and since. */
 #define VIRTIO_TRANSITIONAL "virtio-transitional"
 const char *xml_virtio(const struct vmi_spec *spec); /* the model of a virtio device; a constant */
+
+/* domxml.c: whose domain it is. */
+void domain_metadata(xmlTextWriterPtr w, const struct domain_context *context);
+
+/* domxml_kept.c; kept: what it holds is, from run to run. */
+void domain_tpm(xmlTextWriterPtr w, enum tpm tpm, bool kept);
 
 /* domxml_cpu.c: <memory>, <vcpu> and what belongs to them; <cpu>. */
 void domain_size(xmlTextWriterPtr w, const struct vmi_spec *spec);

@@ -262,6 +262,16 @@ static void fold_words(struct machine *m)
 	m->vmi_changed = true;
 }
 
+/* Without libvirt it is tried again once that is back; else the VM does not stay for ever. */
+static void fold_purge(struct machine *m, const struct op_result *result, struct now now)
+{
+	m->purged = result->err.code == ERR_OK;
+	if (m->purged || result->err.code == ERR_UNAVAILABLE)
+		return;
+	m->purge_at = now.boot + retry_delay(++m->purges);
+	m->purged = m->purges == PURGE_TRIES_MAX;
+}
+
 void fold_result(struct machine *m, const struct op_result *result, enum op_lane lane,
 	struct now now)
 {
@@ -270,7 +280,9 @@ void fold_result(struct machine *m, const struct op_result *result, enum op_lane
 		fold_words(m);
 		return;
 	}
-	if (!is_harmless(result->kind))
+	if (result->kind == OP_PURGE)
+		fold_purge(m, result, now);
+	else if (!is_harmless(result->kind))
 		look_again(m);
 	if (!m->vmi)
 		return;

@@ -19,6 +19,8 @@ void fold_seen(struct machine *m, const struct domain_info *info, bool fresh);
 void fold_disconnected(struct machine *m);
 
 /* A result of the op in `lane` came; frees the lane and dates all reads that left before. */
+#define PURGE_TRIES_MAX 4 /* to remove what a VM kept, before it goes without */
+
 void fold_result(struct machine *m, const struct op_result *result, enum op_lane lane,
 	struct now now);
 

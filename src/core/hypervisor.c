@@ -58,6 +58,7 @@ void op_done(struct op *op)
 	free(op->xml);
 	free(op->replaces);
 	free(op->directory);
+	free(op->kept);
 	*op = (struct op){ 0 };
 }
 
@@ -88,6 +89,7 @@ void op_copy(struct op *dst, const struct op *src)
 	dst->xml = xstrdup(src->xml);
 	dst->replaces = xstrdup(src->replaces);
 	dst->directory = xstrdup(src->directory);
+	dst->kept = xstrdup(src->kept);
 	dst->work = work_copy(src->work, src->n_work);
 }
 

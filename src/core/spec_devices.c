@@ -41,6 +41,13 @@ static int parse_panic_devices(const struct node *spec, struct vmi_spec *s, stru
 	return 0;
 }
 
+static enum tpm tpm_of(const struct node *tpm)
+{
+	if (!tpm || !spec_bool(tpm, "enabled", true))
+		return TPM_NONE;
+	return spec_bool(tpm, "persistent", false) ? TPM_PERSISTENT : TPM_OF_RUN;
+}
+
 int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
 	const struct node *sound = node_at(spec, DEVICES "sound");
@@ -50,6 +57,7 @@ int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct e
 	s->multi_queue = spec_bool(spec, DEVICES "blockMultiQueue", false);
 	if (sound)
 		s->sound = xstrdup(node_text(sound, "model") ? node_text(sound, "model") : "ich9");
+	s->tpm = tpm_of(node_at(spec, DEVICES "tpm"));
 	s->transitional = spec_bool(spec, DEVICES "useVirtioTransitional", false);
 	s->video = spec_copy(spec, DEVICES "video.type");
 	s->watchdog = spec_copy(spec, DEVICES "watchdog.i6300esb.action");

@@ -90,6 +90,7 @@ static step_fn *const steps[STEP_MAX] = {
 	[STEP_RECORD_STRATEGY] = step_record_strategy,
 	[STEP_FORGET_VMI]      = step_forget_vmi,
 	[STEP_FORGET_VM]       = step_forget_vm,
+	[STEP_PURGE]           = step_purge,
 	[STEP_READ]            = step_op_line,
 	[STEP_PREPARE]         = step_op_line,
 	[STEP_START]           = step_op_line,

@@ -8,6 +8,7 @@
 
 #include "core/backoff.h"
 #include "core/crashloop.h"
+#include "core/domxml.h"
 #include "core/edit.h"
 #include "core/strategy.h"
 
@@ -104,8 +105,16 @@ void step_record_strategy(struct step_call *c)
 	c->m->vm_changed = true;
 }
 
+void step_purge(struct step_call *c)
+{
+	happen(c->ret, KIND_VM, NULL, "removing what it kept from run to run");
+}
+
 void step_forget_vm(struct step_call *c)
 {
+	c->m->purged = false;
+	c->m->purges = 0;
+	c->m->purge_at = 0;
 	happen(c->ret, KIND_VM, NULL, "deleted");
 	c->m->gone_vm = take(&c->m->vm);
 	c->m->vm_changed = true;
@@ -175,6 +184,7 @@ int step_create_vmi(struct step_call *c, struct err *err)
 	vmi_begin(m);
 	m->vm->ran_once = m->vm->strategy == STRATEGY_ONCE;
 	m->vm->restore = false;
+	m->vm->keeps |= domain_is_kept(&vmi->typed);
 	m->vm_changed = m->vmi_changed = true;
 	happen(c->ret, KIND_VM, "SuccessfulCreate",
 		"Started the virtual machine by creating the new virtual machine instance %s",

@@ -122,6 +122,7 @@ static int open_store(struct program *p, struct err *err)
 {
 	autofree char *folder = xasprintf("%s/db", p->config.state);
 	autofree char *runs = xasprintf("%s/vmi", p->config.state);
+	autofree char *vms = xasprintf("%s/vm", p->config.state);
 	autofree char *path = xasprintf("%s/vmagent.db", folder);
 	struct err why = { 0 };
 
@@ -131,7 +132,7 @@ static int open_store(struct program *p, struct err *err)
 			"are the most",
 			p->config.state, DOMAIN_DIRECTORY_MAX - UID_SIZE - strlen("/vmi"));
 	if (make_folder(p->config.state, 0711, err) < 0 || make_folder(folder, 0700, err) < 0 ||
-		make_folder(runs, 0711, err) < 0)
+		make_folder(runs, 0711, err) < 0 || make_folder(vms, 0711, err) < 0)
 		return -(int)err->code;
 	if (store_open_or_rebuild(path, clock_now(), &p->store, &why, err) < 0)
 		return err_wrap(err, "database '%s'", path);

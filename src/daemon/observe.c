@@ -264,6 +264,18 @@ static void note_unlimited(struct agent *agent, struct machine *m, const struct 
 	agent_note(agent, &m->vmi->meta, &what);
 }
 
+/* Its run is gone already, so it is the VM's. */
+static void note_purge(struct agent *agent, struct machine *m, const struct op_result *result)
+{
+	struct happening what = { .warning = true };
+
+	if (!m->vm || !m->purged || result->err.code == ERR_OK)
+		return;
+	happen(&what, KIND_VM, "FailedDelete", "what it kept from run to run stays: %s",
+		result->err.msg);
+	agent_note(agent, &m->vm->meta, &what);
+}
+
 static void note_words(struct agent *agent, struct machine *m, const struct op_result *result)
 {
 	struct happening what = { .warning = true, .output = result->words };
@@ -291,6 +303,8 @@ static void machine_result(struct agent *agent, const struct inflight *in,
 	fold_result(m, result, lane, now);
 	if (in->kind == OP_READ)
 		read_result(agent, m, in, result);
+	if (in->kind == OP_PURGE)
+		note_purge(agent, m, result);
 	if (in->kind == OP_WORDS)
 		note_words(agent, m, result);
 	else

@@ -25,6 +25,12 @@ char *agent_run_directory(const struct agent *agent, const struct vmi *vmi)
 	return xasprintf("%s/vmi/%s", agent->options->state_dir, vmi->meta.uid);
 }
 
+/* Of a VM, for what outlives its runs; NULL for none. */
+static char *kept_directory(const struct agent *agent, const char *vm_uid)
+{
+	return *vm_uid ? xasprintf("%s/vm/%s", agent->options->state_dir, vm_uid) : NULL;
+}
+
 static struct domain_context context_of(const struct agent *agent, const struct machine *m,
 	const struct op *op)
 {
@@ -35,6 +41,7 @@ static struct domain_context context_of(const struct agent *agent, const struct 
 		.vm_uid = m->vmi->owner,
 		.epoch = 1,
 		.directory = op->directory,
+		.kept = op->kept,
 		.kvm = agent->options->kvm,
 		.pvpanic = agent->options->pvpanic,
 	};
@@ -56,13 +63,37 @@ static void fill_claim(const struct agent *agent, const struct machine *m, struc
 	op->xml = domain_metadata_xml(&context);
 }
 
+/* Its VM has no run any more: whoever removes it is the VM itself. */
+static void fill_purge(const struct agent *agent, const struct machine *m, struct op *op)
+{
+	const char *uid = m->vm->meta.uid;
+	struct domain_context context = { .ns = m->ns,
+		.name = m->name,
+		.vmi_uid = uid,
+		.vm_uid = uid,
+		.epoch = 1 };
+
+	op->domain = domain_name(m->ns, m->name);
+	op->kept = kept_directory(agent, uid);
+	context.kept = op->kept;
+	op->xml = domain_purge_xml(m->vm->uuid, &context);
+	copy_str(op->vmi_uid, UID_SIZE, uid);
+	copy_str(op->uuid, UID_SIZE, m->vm->uuid);
+}
+
 static void fill_op(const struct agent *agent, const struct machine *m, struct op *op)
 {
 	op->ns = xstrdup(m->ns);
 	op->name = xstrdup(m->name);
+	if (op->kind == OP_PURGE) {
+		fill_purge(agent, m, op);
+		return;
+	}
 	op->domain = m->vmi->domain ? xstrdup(m->vmi->domain) : domain_name(m->ns, m->name);
-	op->keep_nvram = m->vmi->domain != NULL;
+	op->keep_nvram = m->vmi->domain || (m->vmi->typed.efi_persistent && *m->vmi->owner);
 	op->directory = agent_run_directory(agent, m->vmi);
+	if (domain_is_kept(&m->vmi->typed))
+		op->kept = kept_directory(agent, m->vmi->owner);
 	op->facts = m->dom.facts;
 	op->since = m->vmi->phase_wall[PHASE_SCHEDULED];
 	copy_str(op->vmi_uid, UID_SIZE, m->vmi->meta.uid);

@@ -240,15 +240,22 @@ static int link_file(struct job *job, const struct volume_work *work)
 	return put_link(job, work, work->target, real);
 }
 
-static int make_folder(struct job *job)
+static int make_folder(struct job *job, const char *path, const char *whose)
 {
-	if (mkdir(job->op.directory, FOLDER_MODE) < 0 && errno != EEXIST)
+	if (mkdir(path, FOLDER_MODE) < 0 && errno != EEXIST)
 		return err_set(&job->err, errno == ENOSPC ? ERR_NO_SPACE : ERR_IO,
-			"the run's folder '%s': %s", job->op.directory, strerror(errno));
-	if (chmod(job->op.directory, FOLDER_MODE) < 0) /* whatever the umask */
-		return err_set(&job->err, ERR_IO, "the run's folder '%s': %s", job->op.directory,
+			"the %s folder '%s': %s", whose, path, strerror(errno));
+	if (chmod(path, FOLDER_MODE) < 0) /* whatever the umask */
+		return err_set(&job->err, ERR_IO, "the %s folder '%s': %s", whose, path,
 			strerror(errno));
 	return 0;
+}
+
+static int make_folders(struct job *job)
+{
+	if (make_folder(job, job->op.directory, "run's") < 0)
+		return -(int)job->err.code;
+	return job->op.kept ? make_folder(job, job->op.kept, "VM's") : 0;
 }
 
 static int check_work(struct job *job, size_t i)
@@ -273,7 +280,7 @@ static int check_work(struct job *job, size_t i)
 
 void image_check(struct job *job)
 {
-	int ret = make_folder(job);
+	int ret = make_folders(job);
 
 	for (size_t i = 0; i < job->op.n_work && ret == 0; i++)
 		ret = check_work(job, i);

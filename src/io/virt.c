@@ -39,6 +39,7 @@ static do_op *const handlers[OP_KIND_MAX] = {
 	[OP_RESET]    = virt_do_reset,
 	[OP_DESTROY]  = virt_do_destroy,
 	[OP_UNDEFINE] = virt_do_undefine,
+	[OP_PURGE]    = virt_do_purge,
 	[OP_SCREENSHOT] = virt_do_screenshot,
 	[OP_FORWARD]  = virt_do_forward,
 };

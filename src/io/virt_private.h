@@ -97,6 +97,9 @@ void virt_do_reset(virConnectPtr conn, const struct op *op, struct op_result *re
 void virt_do_destroy(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_undefine(virConnectPtr conn, const struct op *op, struct op_result *result);
 
+/* virt_purge.c */
+void virt_do_purge(virConnectPtr conn, const struct op *op, struct op_result *result);
+
 /* virt_adopt.c */
 void virt_do_describe(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_claim(virConnectPtr conn, const struct op *op, struct op_result *result);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/virt_needs.h"
 #include "io/virt_private.h"
 #include "io/virt_xml.h"
 
@@ -39,6 +40,15 @@ static void host_of(virConnectPtr conn, struct virt_host *ret)
 	free(capabilities);
 }
 
+static int check_needs(virConnectPtr conn, const struct op *op, struct err *err)
+{
+	bool kvm = strstr(op->xml, "<domain type=\"kvm\"");
+	autofree char *capabilities =
+		virConnectGetDomainCapabilities(conn, NULL, NULL, "q35", kvm ? "kvm" : "qemu", 0);
+
+	return virt_needs_check(op->xml, capabilities, err);
+}
+
 /* Our definition, as it is in op or without its limits. */
 struct definition {
 	virConnectPtr conn;
@@ -56,6 +66,8 @@ static virDomainPtr define(struct definition *d, struct err *err)
 
 	host_of(d->conn, &host);
 	free(take(&d->kept));
+	if (check_needs(d->conn, op, err))
+		return NULL;
 	if (virt_xml_complete(d->xml, &host, &xml, &d->kept, err))
 		return NULL;
 	dom = virDomainDefineXMLFlags(d->conn, xml, 0);

@@ -83,7 +83,7 @@ static int compare_domains(const void *a, const void *b)
 static void add_host(struct ending *e)
 {
 	struct fake *f = &e->w->fake;
-	struct object_query query = { .kind = KIND_VMI };
+	struct object_query query = { .kind = KIND_VMI }, vms = { .kind = KIND_VM };
 	struct buf uids = { 0 };
 
 	buf_puts(&uids, "");
@@ -97,9 +97,10 @@ static void add_host(struct ending *e)
 		buf_printf(&e->text, "domain %s %s%s\n", dom->name, domain_state_name(dom->state),
 			dom->foreign || strstr(uids.data, dom->owner) ? "" : " LEFT OVER");
 	}
+	store_each(e->w->store, &vms, note_uid, &uids, NULL);
 	for (size_t i = 0; i < f->n_dirs; i++) {
 		if (!strstr(uids.data, f->dirs[i]))
-			buf_puts(&e->text, "folder of a run LEFT OVER\n");
+			buf_puts(&e->text, "folder of a run or a VM LEFT OVER\n");
 	}
 	buf_done(&uids);
 }

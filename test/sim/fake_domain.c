@@ -376,28 +376,42 @@ static void do_undefine(struct world *w, const struct op *op, struct op_result *
 	dom->exists = false;
 }
 
-static void do_prepare(struct world *w, const struct op *op, struct op_result *result)
+static void add_dir(struct fake *f, const char *uid)
 {
-	struct fake *f = &w->fake;
-
-	(void)result;
 	for (size_t i = 0; i < f->n_dirs; i++) {
-		if (streq(f->dirs[i], op->vmi_uid))
+		if (streq(f->dirs[i], uid))
 			return;
 	}
 	if (f->n_dirs < TRACKED_MAX)
-		copy_str(f->dirs[f->n_dirs++], UID_SIZE, op->vmi_uid);
+		copy_str(f->dirs[f->n_dirs++], UID_SIZE, uid);
+}
+
+static void remove_dir(struct fake *f, const char *uid)
+{
+	for (size_t i = 0; i < f->n_dirs; i++) {
+		if (streq(f->dirs[i], uid))
+			memmove(f->dirs[i], f->dirs[--f->n_dirs], UID_SIZE);
+	}
+}
+
+static void do_prepare(struct world *w, const struct op *op, struct op_result *result)
+{
+	(void)result;
+	add_dir(&w->fake, op->vmi_uid);
+	if (op->kept) /* <state>/vm/<the VM's UID> */
+		add_dir(&w->fake, strrchr(op->kept, '/') + 1);
 }
 
 static void do_clean(struct world *w, const struct op *op, struct op_result *result)
 {
-	struct fake *f = &w->fake;
-
 	(void)result;
-	for (size_t i = 0; i < f->n_dirs; i++) {
-		if (streq(f->dirs[i], op->vmi_uid))
-			memmove(f->dirs[i], f->dirs[--f->n_dirs], UID_SIZE);
-	}
+	remove_dir(&w->fake, op->vmi_uid);
+}
+
+static void do_purge(struct world *w, const struct op *op, struct op_result *result)
+{
+	(void)result;
+	remove_dir(&w->fake, strrchr(op->kept, '/') + 1);
 }
 
 static void do_words(struct world *w, const struct op *op, struct op_result *result)
@@ -428,6 +442,7 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_DESTROY]  = do_destroy,
 	[OP_UNDEFINE] = do_undefine,
 	[OP_CLEAN]    = do_clean,
+	[OP_PURGE]    = do_purge,
 	[OP_WORDS]    = do_words,
 };
 /* clang-format on */

@@ -34,6 +34,7 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_DESTROY]  = 200,
 	[OP_UNDEFINE] = 5,
 	[OP_CLEAN]    = 20,
+	[OP_PURGE]    = 10,
 	[OP_WORDS]    = 3,
 };
 /* clang-format on */

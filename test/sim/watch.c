@@ -237,6 +237,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 		return final ? NULL : "it is not final";
 	case OP_NONE:
 	case OP_LIST:
+	case OP_PURGE:
 	case OP_READ:
 	case OP_DESCRIBE:
 	case OP_AGENT_INFO:
@@ -284,6 +285,18 @@ static void check_slots(struct world *w, const struct op *op)
 			under_way);
 }
 
+/* Its VM is to go, is still stored, and nothing runs that may use what is removed. */
+static void watch_purge(struct world *w, const struct op *op)
+{
+	const struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+	const struct machine *m = machines_find(&w->agent->machines, op->ns, op->name);
+
+	if (!m || !m->vm || !m->vm->meta.deleted || !streq(m->vm->meta.uid, op->vmi_uid))
+		world_fail(w, "purge of %s, which is not to go", op->name);
+	if (dom && dom->active)
+		world_fail(w, "purge of %s while its QEMU lives", op->name);
+}
+
 void watch_submit(struct world *w, const struct op *op)
 {
 	struct stored vmi;
@@ -291,6 +304,10 @@ void watch_submit(struct world *w, const struct op *op)
 
 	if (op->kind == OP_LIST || op->kind == OP_DESCRIBE)
 		return;
+	if (op->kind == OP_PURGE) {
+		watch_purge(w, op);
+		return;
+	}
 	vmi = stored_vmi(w, op);
 	if (!vmi.there || !streq(vmi.uid, op->vmi_uid)) {
 		world_fail(w, "op %s left for a VMI of %s that is not stored",

@@ -17,7 +17,7 @@ Suite *test_decide_suite(void);
 
 /*
  * Facts by letter.  VM: A Always, F RerunOnFailure, D … being deleted, q a Start is queued, n its strategy
- * is not recorded. VMI: d being deleted, s signalled just now, S long ago, k killed long ago, p nothing
+ * is not recorded, K it kept something, P which is purged. VMI: d being deleted, s signalled just now, S long ago, k killed long ago, p nothing
  * is prepared, c all is cleaned away, t Scheduled since long ago, R has been Running, g grace 0, a no ACPI.
  * Domain: f another's, 1 one read of two, l to be looked at again, h a start is under way, w no slot.
  * Host: u no libvirt.
@@ -108,6 +108,10 @@ static const struct row passes[] = {
 
 static const struct row deletes[] = {
 	{ "a VM without a run",              PHASE_UNSET,      "AD", DOMAIN_NONE,    0,                  STEP_FORGET_VM, 0 },
+	{ "… that kept something",           PHASE_UNSET,      "ADK", DOMAIN_NONE,   0,                  STEP_PURGE, 0 },
+	{ "… which is gone",                 PHASE_UNSET,      "ADKP", DOMAIN_NONE,  0,                  STEP_FORGET_VM, 0 },
+	{ "… which nobody can remove now",   PHASE_UNSET,      "ADKu", DOMAIN_UNKNOWN, 0,                STEP_NONE, 0 },
+	{ "… and whose run goes first",      PHASE_RUNNING,    "ADKR", DOMAIN_RUNNING, 0,                STEP_DELETE_VMI, 0 },
 	{ "its run goes first",              PHASE_RUNNING,    "ADR", DOMAIN_RUNNING, 0,                 STEP_DELETE_VMI, 0 },
 	{ "… gracefully",                    PHASE_RUNNING,    "ADRd", DOMAIN_RUNNING, 0,                STEP_SIGNAL, 0 },
 	{ "… cleaned away",                  PHASE_SUCCEEDED,  "ADRd", DOMAIN_SHUTOFF, REASON_SHUTDOWN,  STEP_UNDEFINE, 0 },
@@ -129,6 +133,7 @@ static struct vm *make_vm(const struct row *row)
 	vm->strategy = has(row, 'F') ? STRATEGY_RERUN_ON_FAILURE : STRATEGY_ALWAYS;
 	vm->recorded = has(row, 'n') ? STRATEGY_UNSET : vm->strategy;
 	vm->meta.deleted = has(row, 'D');
+	vm->keeps = has(row, 'K');
 	if (has(row, 'q'))
 		vm->requests[vm->n_requests++].action = REQUEST_START;
 	return vm;
@@ -162,6 +167,7 @@ static struct machine *make_machine(const struct row *row)
 
 	m->vm = has(row, 'A') || has(row, 'F') ? make_vm(row) : NULL;
 	m->vmi = row->phase != PHASE_UNSET ? make_vmi(row) : NULL;
+	m->purged = has(row, 'P');
 	m->slot = has(row, 'w') ? SLOT_WAITING : SLOT_HELD;
 	m->dom.state = row->state;
 	m->dom.reason = row->reason;

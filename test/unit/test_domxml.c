@@ -21,6 +21,7 @@ static const struct domain_context context = {
 	.vm_uid = VM_UID,
 	.epoch = 1,
 	.directory = "/run/a",
+	.kept = "/vm/a",
 };
 
 static struct vmi_spec small(void)
@@ -192,7 +193,7 @@ END_TEST
 
 /* Manifests of test/unit/manifests/good, and what becomes of them. */
 static const char *const manifests[] = { "features", "passthrough", "devices", "tablets", "growth",
-	"luns", "quotas" };
+	"luns", "quotas", "efi-tpm", "tpm" };
 
 /* Twice each: on KVM, and without. */
 START_TEST(of_a_manifest)
@@ -221,6 +222,33 @@ START_TEST(of_a_manifest)
 	vmi_spec_done(&spec);
 	manifest_done(&m);
 	documents_done(&docs);
+}
+END_TEST
+
+/* What is removed with a VM: all that any run of it may have kept. */
+START_TEST(purge)
+{
+	autofree char *xml = domain_purge_xml("5d307ca9-b3ef-428c-8861-06e72d69f223", &context);
+
+	check_golden("manifests/purge", xml);
+}
+END_TEST
+
+/* A VMI without a VM has nobody to keep anything for. */
+START_TEST(bare_vmi_keeps_nothing)
+{
+	struct domain_context bare_vmi = context;
+	struct vmi_spec spec = small();
+	autofree char *xml = NULL;
+
+	bare_vmi.kept = NULL;
+	spec.bootloader = BOOTLOADER_EFI;
+	spec.efi_persistent = true;
+	spec.tpm = TPM_PERSISTENT;
+	xml = domain_xml(&spec, &bare_vmi);
+	ck_assert_ptr_null(strstr(xml, "nvram"));
+	ck_assert_ptr_null(strstr(xml, "persistent_state"));
+	ck_assert_ptr_nonnull(strstr(xml, "tpm-crb"));
 }
 END_TEST
 
@@ -347,6 +375,8 @@ Suite *test_domxml_suite(void)
 	tcase_add_test(tc, kvm);
 	tcase_add_test(tc, kernel);
 	tcase_add_loop_test(tc, of_a_manifest, 0, 2 * ARRAY_SIZE(manifests));
+	tcase_add_test(tc, purge);
+	tcase_add_test(tc, bare_vmi_keeps_nothing);
 	tcase_add_test(tc, escapes);
 	tcase_add_test(tc, target_names);
 	tcase_add_test(tc, works);

@@ -241,6 +241,7 @@ static const struct {
 	{ OP_RESET, "reset", LANE_GUEST, 30000 },
 	{ OP_UNDEFINE, "undefine", LANE_MAIN, 30000 },
 	{ OP_CLEAN, "clean", LANE_MAIN, 300000 },
+	{ OP_PURGE, "purge", LANE_MAIN, 60000 },
 	{ OP_WORDS, "read-output", LANE_WORDS, 5000 },
 	{ OP_SCREENSHOT, "screenshot", LANE_ERRAND, 15000 },
 	{ OP_FORWARD, "port-forward", LANE_ERRAND, 15000 },
@@ -276,6 +277,7 @@ START_TEST(a_copied_op_shares_nothing)
 	op.domain = xstrdup("default_web");
 	op.xml = xstrdup("<domain/>");
 	op.directory = xstrdup("/run");
+	op.kept = xstrdup("/vm");
 	op.work = xcalloc(2, sizeof(*op.work));
 	op.work[1].volume = xstrdup("root");
 	op.work[1].target = xstrdup("/run/root");
@@ -294,6 +296,7 @@ START_TEST(a_copied_op_shares_nothing)
 	ck_assert_str_eq(copy.domain, "default_web");
 	ck_assert_str_eq(copy.xml, "<domain/>");
 	ck_assert_str_eq(copy.directory, "/run");
+	ck_assert_str_eq(copy.kept, "/vm");
 	ck_assert_str_eq(copy.uuid, "u");
 	ck_assert_ptr_null(copy.work[0].volume);
 	ck_assert_str_eq(copy.work[1].volume, "root");
