@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "core/capacity.h"
 #include "core/domxml.h"
 #include "core/peer_frame.h"
 #include "daemon/api/api.h"
@@ -251,6 +252,7 @@ static int open_api(struct program *p, struct err *err)
 		.socket_path = p->config.socket,
 		.node_name = p->node_name,
 		.place = &p->options.place,
+		.allocatable = allocatable_of(&p->options.host, &p->config.tuning),
 	};
 
 	if (*p->config.ro_socket)

@@ -251,6 +251,7 @@ void api_fixture_start(struct api_fixture *f)
 	options.policy = &f->policy;
 	options.node_name = "node";
 	options.place = &place;
+	options.allocatable = (struct resources){ .memory = 1 << 30, .cpu = 2500 };
 	options.socket_path = f->path;
 	f->ro_path = xasprintf("%s-ro", f->path);
 	options.read_only = (struct http_socket){ .path = f->ro_path, .read_only = true };

@@ -230,12 +230,22 @@ void synthetic_read_os(char *ret, size_t size)
 		fclose(file);
 }
 
-static void add_capacity(struct buf *out, const char *name)
+static void add_resources(struct buf *out, const char *name, const struct resources *amount)
 {
-	long long memory = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+	buf_printf(out, "\"%s\":{\"cpu\":\"%lldm\",\"memory\":\"%lldKi\"},", name,
+		(long long)amount->cpu, (long long)(amount->memory / 1024));
+}
 
-	buf_printf(out, "\"%s\":{\"cpu\":\"%ld\",\"memory\":\"%lldKi\"},", name,
-		sysconf(_SC_NPROCESSORS_ONLN), memory / 1024);
+static void add_capacity(struct buf *out, const struct resources *allocatable)
+{
+	struct resources all = {
+		.memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
+		.cpu = INT64_C(1000) * sysconf(_SC_NPROCESSORS_ONLN),
+	};
+
+	buf_printf(out, "\"capacity\":{\"cpu\":\"%lld\",\"memory\":\"%lldKi\"},",
+		(long long)(all.cpu / 1000), (long long)(all.memory / 1024));
+	add_resources(out, "allocatable", allocatable->memory ? allocatable : &all);
 }
 
 static void add_node_conditions(struct buf *out, const struct api *api)
@@ -315,8 +325,7 @@ static char *node_of(const struct api *api)
 	if (place)
 		add_taints(&out, place);
 	buf_puts(&out, "},\"status\":{");
-	add_capacity(&out, "capacity");
-	add_capacity(&out, "allocatable");
+	add_capacity(&out, &api->options.allocatable);
 	add_node_conditions(&out, api);
 	buf_printf(&out, "\"addresses\":[{\"type\":\"Hostname\",\"address\":\"%s\"}],", name);
 	add_node_info(&out, api);
