@@ -77,7 +77,8 @@ msec op_kind_deadline(enum op_kind kind); /* how long it may take before it is r
 		"raw") /* sparse raw file of `capacity` if target is absent (DiskOrCreate) */ \
 	X(OVERLAY, "overlay") /* qcow2 over the image `base`, anew; `link` leads to it */     \
 	X(LINK, "link")       /* target leads to the file `inner` of the image `base` */      \
-	X(EMPTY, "empty")     /* qcow2 of `capacity`, anew */
+	X(EMPTY, "empty")     /* qcow2 of `capacity`, anew */                                 \
+	X(MEDIUM, "medium")   /* ISO 9660 with `files`, anew */
 
 enum volume_work_kind {
 #define X(c, t) VOLUME_WORK_##c,
@@ -86,14 +87,23 @@ enum volume_work_kind {
 		VOLUME_WORK_MAX
 };
 
+struct media_file {
+	char *path; /* owned; within the medium */
+	char *data; /* owned */
+	size_t len; /* bytes */
+};
+
 struct volume_work {
 	enum volume_work_kind kind;
-	char *volume;     /* owned; the volume's name, for messages */
-	char *target;     /* owned; absolute path */
-	char *base;       /* owned or NULL; an image: its absolute path, or a reference */
-	char *inner;      /* owned or NULL; which file, where the image is a folder */
-	char *link;       /* owned or NULL; absolute path, in the run's folder */
-	int64_t capacity; /* bytes */
+	char *volume;             /* owned; the volume's name, for messages */
+	char *target;             /* owned; absolute path */
+	char *base;               /* owned or NULL; an image: its absolute path, or a reference */
+	char *inner;              /* owned or NULL; which file, where the image is a folder */
+	char *link;               /* owned or NULL; absolute path, in the run's folder */
+	int64_t capacity;         /* bytes */
+	char *label;              /* owned or NULL; MEDIUM */
+	struct media_file *files; /* owned; MEDIUM: a Secret may be among them */
+	size_t n_files;
 };
 
 struct op {

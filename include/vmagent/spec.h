@@ -20,8 +20,18 @@
 #define DISK_BUSES(X)   X(UNSET, "") X(VIRTIO, "virtio") X(SATA, "sata") X(SCSI, "scsi") X(USB, "usb")
 #define DISK_CACHES(X) \
 	X(UNSET, "") X(NONE, "none") X(WRITETHROUGH, "writethrough") X(WRITEBACK, "writeback")
+/* clang-format off */
 #define VOLUME_KINDS(X) \
-	X(HOST_DISK, "hostDisk") X(CONTAINER_DISK, "containerDisk") X(EMPTY_DISK, "emptyDisk")
+	X(HOST_DISK,      "hostDisk") \
+	X(CONTAINER_DISK, "containerDisk") \
+	X(EMPTY_DISK,     "emptyDisk") \
+	X(NO_CLOUD,       "cloudInitNoCloud") \
+	X(CONFIG_DRIVE,   "cloudInitConfigDrive") \
+	X(CONFIG_MAP,     "configMap") \
+	X(SECRET,         "secret") \
+	X(DOWNWARD_API,   "downwardAPI") \
+	X(SYSPREP,        "sysprep")
+/* clang-format on */
 #define BOOTLOADERS(X)  X(BIOS, "bios") X(EFI, "efi") X(EFI_SECURE, "efi-secure")
 #define PANIC_MODELS(X) X(ISA, "isa") X(HYPERV, "hyperv") X(PVPANIC, "pvpanic")
 
@@ -130,6 +140,27 @@ struct disk {
 	bool reservation; /* lun: persistent reservations of SCSI reach the device */
 };
 
+struct seed_text { /* one of cloud-init's; all NULL: not given. Owned, each */
+	char *plain, *base64;
+	char *secret; /* the Secret that holds it */
+};
+
+struct media_item { /* of downwardAPI: a file, and what it says. Owned, each */
+	char *path;
+	char *field;              /* metadata.name, or NULL */
+	char *resource, *divisor; /* limits.cpu, 1; NULL: none */
+};
+
+struct media_source {  /* what a medium is made of */
+	char *label;   /* owned */
+	char *object;  /* owned or NULL: whose keys are its files, … */
+	bool secret;   /* … a Secret's, or else a ConfigMap's */
+	bool optional; /* … which may be missing */
+	struct seed_text user, network;
+	struct media_item *items; /* owned */
+	size_t n_items;
+};
+
 struct volume {
 	char *name; /* owned */
 	enum volume_kind kind;
@@ -138,6 +169,14 @@ struct volume {
 	int64_t capacity; /* bytes; emptyDisk, and hostDisk with create */
 	bool create;      /* hostDisk type DiskOrCreate */
 	bool shared;      /* hostDisk shared: true */
+	struct media_source *media; /* owned or NULL: it is made for the guest */
+};
+
+enum credential_way { CREDENTIAL_NO_CLOUD, CREDENTIAL_CONFIG_DRIVE };
+
+struct credential {
+	char *secret; /* owned: each of its values is a public key for ssh */
+	enum credential_way way;
 };
 
 struct interface {
@@ -241,6 +280,9 @@ struct vmi_spec {
 	size_t n_disks;
 	struct volume *volumes; /* owned */
 	size_t n_volumes;
+	struct credential *credentials; /* owned */
+	size_t n_credentials;
+	char *hostname;               /* owned or NULL: the name of the object */
 	struct interface *interfaces; /* owned */
 	size_t n_interfaces;
 	enum panic_model panic_devices[PANIC_DEVICES_MAX];
@@ -269,6 +311,9 @@ struct vmi_spec {
 #define GRACE_UNSET     (-1)      /* the field is absent */
 #define GRACE_DEFAULT_S 30        /* in force then (semantics §7.1) */
 #define GRACE_FOREVER_S INT32_MAX /* the most there is: the guest is never killed */
+
+void media_source_free(struct media_source *media); /* NULL is fine */
+void credentials_free(struct credential *credentials, size_t n);
 
 void vmi_spec_done(struct vmi_spec *spec); /* frees what it owns, leaves it zero */
 

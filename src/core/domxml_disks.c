@@ -66,6 +66,11 @@ static void target(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct
 	xml_empty(w, "target", "dev", name, "bus", buses[disk->bus].name, NULL);
 }
 
+static bool is_raw(const struct volume *volume)
+{
+	return volume->kind == VOLUME_HOST_DISK || volume->media;
+}
+
 static void driver(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct disk *disk,
 	const struct volume *volume)
 {
@@ -73,7 +78,7 @@ static void driver(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct
 
 	xml_open(w, "driver");
 	xml_attr(w, "name", "qemu");
-	xml_attr(w, "type", volume->kind == VOLUME_HOST_DISK ? "raw" : "qcow2");
+	xml_attr(w, "type", is_raw(volume) ? "raw" : "qcow2");
 	xml_attr(w, "error_policy", disk->error_policy ? disk->error_policy : "stop");
 	xml_attr(w, "discard", "unmap");
 	xml_attr(w, "cache", disk->cache == DISK_CACHE_UNSET ? NULL : disk_cache_name(disk->cache));
@@ -93,7 +98,7 @@ static void backing(xmlTextWriterPtr w, const struct volume *volume, const char 
 {
 	autofree char *base = volume_base(volume, directory);
 
-	if (volume->kind == VOLUME_HOST_DISK)
+	if (is_raw(volume))
 		return;
 	xml_open(w, "backingStore");
 	if (base) {

@@ -20,7 +20,7 @@ char *volume_target(const struct volume *volume, const char *directory)
 {
 	if (volume->kind == VOLUME_HOST_DISK)
 		return xstrdup(volume->path);
-	return xasprintf("%s/%s.qcow2", directory, volume->name);
+	return xasprintf("%s/%s.%s", directory, volume->name, volume->media ? "iso" : "qcow2");
 }
 
 char *volume_path(const struct vmi_spec *spec, const char *name, const char *directory)
@@ -56,6 +56,13 @@ static enum volume_work_kind work_kind(const struct volume *volume)
 		return VOLUME_WORK_OVERLAY;
 	case VOLUME_EMPTY_DISK:
 		return VOLUME_WORK_EMPTY;
+	case VOLUME_NO_CLOUD:
+	case VOLUME_CONFIG_DRIVE:
+	case VOLUME_CONFIG_MAP:
+	case VOLUME_SECRET:
+	case VOLUME_DOWNWARD_API:
+	case VOLUME_SYSPREP:
+		return VOLUME_WORK_MEDIUM;
 	case VOLUME_KIND_MAX:
 		break;
 	}
@@ -79,6 +86,7 @@ static struct volume_work volume_work_of(const struct volume *volume, const char
 		.inner = xstrdup(volume->inner),
 		.link = volume_base(volume, directory),
 		.capacity = volume_size(volume),
+		.label = volume->media ? xstrdup(volume->media->label) : NULL,
 	};
 }
 

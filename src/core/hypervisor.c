@@ -6,6 +6,8 @@
  */
 #include <vmagent/hypervisor.h>
 
+#include <string.h>
+
 #include "core/enum.h"
 
 static const struct {
@@ -42,9 +44,32 @@ const char *domain_event_kind_name(enum domain_event_kind kind)
 	return (size_t)kind < DOMAIN_EVENT_MAX ? event_kinds[kind] : "?";
 }
 
+static void files_free(struct media_file *files, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(files[i].path);
+		free(files[i].data);
+	}
+	free(files);
+}
+
+static struct media_file *files_copy(const struct media_file *files, size_t n)
+{
+	struct media_file *copy = n ? xcalloc(n, sizeof(*copy)) : NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = (struct media_file){ xstrdup(files[i].path), xcalloc(1, files[i].len + 1),
+			files[i].len };
+		memcpy(copy[i].data, files[i].data, files[i].len);
+	}
+	return copy;
+}
+
 void op_done(struct op *op)
 {
 	for (size_t i = 0; i < op->n_work; i++) {
+		free(op->work[i].label);
+		files_free(op->work[i].files, op->work[i].n_files);
 		free(op->work[i].volume);
 		free(op->work[i].target);
 		free(op->work[i].base);
@@ -76,6 +101,8 @@ static struct volume_work *work_copy(const struct volume_work *work, size_t n)
 		copy[i].base = xstrdup(work[i].base);
 		copy[i].inner = xstrdup(work[i].inner);
 		copy[i].link = xstrdup(work[i].link);
+		copy[i].label = xstrdup(work[i].label);
+		copy[i].files = files_copy(work[i].files, work[i].n_files);
 	}
 	return copy;
 }

@@ -115,6 +115,7 @@ static void volumes_free(struct volume *volumes, size_t n)
 		free(volumes[i].name);
 		free(volumes[i].path);
 		free(volumes[i].inner);
+		media_source_free(volumes[i].media);
 	}
 	free(volumes);
 }
@@ -174,6 +175,8 @@ void vmi_spec_done(struct vmi_spec *spec)
 	kernel_boot_done(&spec->kernel_boot);
 	disks_free(spec->disks, spec->n_disks);
 	volumes_free(spec->volumes, spec->n_volumes);
+	credentials_free(spec->credentials, spec->n_credentials);
+	free(spec->hostname);
 	interfaces_free(spec->interfaces, spec->n_interfaces);
 	*spec = (struct vmi_spec){ 0 };
 }

@@ -200,6 +200,34 @@ const char *image_path(const char *image)
 	return starts_with(image, FILE_SCHEME) ? image + strlen(FILE_SCHEME) : image;
 }
 
+/* It is a child's argument. */
+bool is_volume_label(const char *s)
+{
+	return consists_of(s, ALNUM "-_. ", VOLUME_LABEL_LEN_MAX) && has_no_edge(s, "-. ");
+}
+
+/* The fields of a run that a downwardAPI file may be; keys stand in brackets and quotes. */
+bool is_downward_field(const char *s)
+{
+	static const char *const plain[] = { "metadata.name", "metadata.namespace", "metadata.uid",
+		"metadata.labels", "metadata.annotations" };
+	static const char *const maps[] = { "metadata.labels['", "metadata.annotations['" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
+		if (streq(s, plain[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		size_t from = strlen(maps[i]), len = strlen(s);
+		autofree char *key = NULL;
+
+		if (!starts_with(s, maps[i]) || len < from + 2 || !streq(s + len - 2, "']"))
+			continue;
+		key = xstrndup(s + from, len - from - 2);
+		return is_label_key(key);
+	}
+	return false;
+}
+
 bool is_local_image(const char *s)
 {
 	return *s == '/' || starts_with(s, FILE_SCHEME);

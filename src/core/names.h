@@ -11,6 +11,7 @@
 #define WORD_LEN_MAX          128  /* machine type, CPU model */
 #define HYPERV_VENDOR_LEN_MAX 12
 #define TIMEZONE_LEN_MAX      64
+#define VOLUME_LABEL_LEN_MAX  32 /* of ISO 9660 */
 #define FILE_SCHEME           "file://"
 
 bool is_dns_label(const char *s);     /* DNS-1123 label */
@@ -33,6 +34,9 @@ bool is_clean_path(const char *s);    /* absolute, no empty, "." or ".." part, n
 bool is_inner_path(const char *s);    /* clean within a folder; a leading slash is fine */
 bool is_image(const char *s);         /* file://<clean path>, a clean path, or a reference */
 bool is_local_image(const char *s);   /* one of the first two, if it is an image at all */
+
+bool is_volume_label(const char *s);   /* of a file system: 32 letters, digits, "-_. " */
+bool is_downward_field(const char *s); /* metadata.name, metadata.labels['KEY'], … */
 
 /* The path that an image names: what follows file://, or all of it. Borrowed from image. */
 const char *image_path(const char *image);

@@ -22,8 +22,10 @@ bool element_is_known(const struct node *element, const char *path);
 /* The name of an element, unless it is no string or was there before, which is reported. */
 const struct node *element_name(struct check *c, const struct node *list, size_t i);
 
-void disk_rules(struct check *c, const struct node *spec);    /* rules_disks.c */
-void volume_rules(struct check *c, const struct node *spec);  /* rules_volumes.c */
-void network_rules(struct check *c, const struct node *spec); /* rules_networks.c */
+void disk_rules(struct check *c, const struct node *spec);       /* rules_disks.c */
+void volume_rules(struct check *c, const struct node *spec);     /* rules_volumes.c */
+void medium_rules(struct check *c, const struct node *volume);   /* rules_media.c */
+void credential_rules(struct check *c, const struct node *spec); /* … */
+void network_rules(struct check *c, const struct node *spec);    /* rules_networks.c */
 
 #endif

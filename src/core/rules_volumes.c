@@ -43,20 +43,27 @@ void image_rules(struct check *c, const struct node *image, const char *field)
 
 static void source_rules(struct check *c, const struct node *volume)
 {
-	static const char *const sources[] = { "hostDisk", "containerDisk", "emptyDisk", NULL };
+	static const char *const sources[] = {
+#define X(c, name) name,
+		VOLUME_KINDS(X)
+#undef X
+			NULL
+	};
 	const struct node *last;
 	size_t n = element_count_keys(volume, sources, &last);
 
 	if (n > 1)
 		check_add_key(c, last, last->key, "a volume has one source, not %zu", n);
 	else if (!n && element_is_known(volume, "volumes[]"))
-		check_add(c, volume, "", "give a source: hostDisk, containerDisk or emptyDisk");
+		check_add(c, volume, "",
+			"give a source, such as containerDisk, hostDisk, emptyDisk or cloudInitNoCloud");
 }
 
 void volume_rules(struct check *c, const struct node *spec)
 {
 	const struct node *volumes = node_get(spec, "volumes");
 
+	credential_rules(c, spec);
 	for (size_t i = 0; i < list_count(volumes); i++) {
 		const struct node *volume = volumes->children[i];
 		size_t mark = check_enter_item(c, "volumes", i);
@@ -64,6 +71,7 @@ void volume_rules(struct check *c, const struct node *spec)
 		element_name(c, volumes, i);
 		source_rules(c, volume);
 		host_disk_rules(c, volume);
+		medium_rules(c, volume);
 		image_rules(c, node_at(volume, "containerDisk.image"), "containerDisk.image");
 		check_leave(c, mark);
 	}

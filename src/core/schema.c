@@ -7,6 +7,7 @@
  */
 #include "core/schema_rows.h"
 
+#include "core/base64.h"
 #include "core/names.h"
 
 static const struct schema_table *const tables[] = {
@@ -25,7 +26,6 @@ static const struct schema_table *const tables[] = {
 #define NO_TYPES   "write cpu and memory in the VirtualMachine's template"
 #define NO_CHOICES "write what it prefers in the VirtualMachine's template"
 #define NO_COPIES  "write a VirtualMachine for each"
-#define NOT_READ   "nothing of a machine is taken from it yet"
 #define NO_STORAGE "machines have their disks in files: hostDisk"
 
 /* clang-format off */
@@ -43,8 +43,8 @@ const struct schema_kind schema_kinds[] = {
 	{ "VirtualMachinePool",                SCOPE_MAX, NO_COPIES, NULL },
 	{ "DataVolume",                        SCOPE_MAX, NULL, NO_STORAGE },
 	{ "PersistentVolumeClaim",             SCOPE_MAX, NULL, NO_STORAGE },
-	{ "Secret",                            SCOPE_MAX, NULL, NOT_READ },
-	{ "ConfigMap",                         SCOPE_MAX, NULL, NOT_READ },
+	{ "Secret",                            SCOPE_MAX, NULL, NULL },
+	{ "ConfigMap",                         SCOPE_MAX, NULL, NULL },
 	{ "NetworkAttachmentDefinition",       SCOPE_MAX, NULL, "only the pod network is there" },
 	{ "Namespace",                         SCOPE_MAX, NULL, NULL },
 	{ "MigrationPolicy",                   SCOPE_MAX, "a guest stays on its host", NULL },

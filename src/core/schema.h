@@ -80,7 +80,11 @@ enum schema_treat {
 	X(KERNEL_ARGS, is_kernel_args, "one line of at most 2047 characters")                          \
 	X(PCI_ADDRESS, is_pci_address, "a PCI address such as 0000:81:01.0")                           \
 	X(PATH, is_clean_path, "an absolute path without '.', '..' or '//'")                           \
-	X(INNER_PATH, is_inner_path, "a path within the image's folder, without '.', '..' or '//'")    \
+	X(INNER_PATH, is_inner_path, "a path within it, without '.', '..' or '//'")    \
+	X(BASE64, is_base64, "base64, padded and without line breaks")                                          \
+	X(VOLUME_LABEL, is_volume_label, "a file system's label: letters, digits, '-', '_', '.', at most 32")  \
+	X(DOWNWARD_FIELD, is_downward_field, "metadata.name, namespace, uid, labels, annotations, "            \
+		"labels['KEY'] or annotations['KEY']")                                                          \
 	X(IMAGE, is_image, "an image such as quay.io/containerdisks/debian:12, file:///PATH or an absolute " \
 		"path, without '.', '..' or '//'")
 /* clang-format on */

@@ -4,10 +4,24 @@
  */
 #include "core/schema_rows.h"
 
-#define NO_MEDIA   "give it as a medium of your own: a hostDisk with a cdrom"
 #define NO_STORAGE "use a hostDisk"
 
+#define NO_AGENT_KEYS "use noCloud or configDrive"
+#define SSH_KEY       "accessCredentials[].sshPublicKey"
+#define DOWNWARD      "volumes[].downwardAPI.fields[]"
+
 /* clang-format off */
+#define CLOUD_INIT(which) \
+	F(SPEC, "volumes[]." which,                              MAP), \
+	F(SPEC, "volumes[]." which ".userData",                  STRING), \
+	F(SPEC, "volumes[]." which ".userDataBase64",            STRING, RULE(BASE64)), \
+	F(SPEC, "volumes[]." which ".secretRef",                 MAP), \
+	F(SPEC, "volumes[]." which ".secretRef.name",            STRING, REQUIRED, RULE(NAME)), \
+	F(SPEC, "volumes[]." which ".networkData",               STRING), \
+	F(SPEC, "volumes[]." which ".networkDataBase64",         STRING, RULE(BASE64)), \
+	F(SPEC, "volumes[]." which ".networkDataSecretRef",      MAP), \
+	F(SPEC, "volumes[]." which ".networkDataSecretRef.name", STRING, REQUIRED, RULE(NAME))
+
 static const struct schema_field rows[] = {
 	F(SPEC, "volumes",                                 LIST, RANGE(0, SPEC_LIST_MAX)),
 	F(SPEC, "volumes[]",                               MAP),
@@ -26,13 +40,43 @@ static const struct schema_field rows[] = {
 		ONE("Disk|DiskOrCreate")),
 	F(SPEC, "volumes[].hostDisk.capacity",             QUANTITY, RANGE(1, 0)),
 	F(SPEC, "volumes[].hostDisk.shared",               BOOL, DEFAULT("false")),
-	F(SPEC, "volumes[].cloudInitConfigDrive",          MAP, REFUSED(NO_MEDIA)),
-	F(SPEC, "volumes[].cloudInitNoCloud",              MAP, REFUSED(NO_MEDIA)),
-	F(SPEC, "volumes[].configMap",                     MAP, REFUSED(NO_MEDIA)),
+	CLOUD_INIT("cloudInitConfigDrive"),
+	CLOUD_INIT("cloudInitNoCloud"),
+	F(SPEC, "volumes[].configMap",                     MAP),
+	F(SPEC, "volumes[].configMap.name",                STRING, REQUIRED, RULE(NAME)),
+	F(SPEC, "volumes[].configMap.optional",            BOOL, DEFAULT("false")),
+	F(SPEC, "volumes[].configMap.volumeLabel",         STRING, RULE(VOLUME_LABEL)),
 	F(SPEC, "volumes[].containerPath",                 MAP,
 		REFUSED("there is no container to take it from; use a hostDisk")),
+	F(SPEC, "accessCredentials",                       LIST, RANGE(0, SPEC_LIST_MAX)),
+	F(SPEC, "accessCredentials[]",                     MAP),
+	F(SPEC, SSH_KEY,                                   MAP),
+	F(SPEC, SSH_KEY ".source",                         MAP, REQUIRED),
+	F(SPEC, SSH_KEY ".source.secret",                  MAP, REQUIRED),
+	F(SPEC, SSH_KEY ".source.secret.secretName",       STRING, REQUIRED, RULE(NAME)),
+	F(SPEC, SSH_KEY ".propagationMethod",              MAP, REQUIRED),
+	F(SPEC, SSH_KEY ".propagationMethod.noCloud",      MAP),
+	F(SPEC, SSH_KEY ".propagationMethod.configDrive",  MAP),
+	F(SPEC, SSH_KEY ".propagationMethod.qemuGuestAgent", MAP, REFUSED(NO_AGENT_KEYS)),
+	F(SPEC, "accessCredentials[].userPassword",        MAP,
+		REFUSED("set a password by cloud-init's userData")),
 	F(SPEC, "volumes[].dataVolume",                    MAP, REFUSED(NO_STORAGE)),
-	F(SPEC, "volumes[].downwardAPI",                   MAP, REFUSED(NO_MEDIA)),
+	F(SPEC, "volumes[].downwardAPI",                   MAP),
+	F(SPEC, "volumes[].downwardAPI.volumeLabel",       STRING, RULE(VOLUME_LABEL)),
+	F(SPEC, "volumes[].downwardAPI.fields",            LIST, REQUIRED, RANGE(0, SPEC_LIST_MAX)),
+	F(SPEC, DOWNWARD,                                  MAP),
+	F(SPEC, DOWNWARD ".path",                          STRING, REQUIRED, RULE(INNER_PATH)),
+	F(SPEC, DOWNWARD ".mode",                          INTEGER, RANGE(0, 0777),
+		IGNORED("what is on a medium can only be read")),
+	F(SPEC, DOWNWARD ".fieldRef",                      MAP),
+	F(SPEC, DOWNWARD ".fieldRef.apiVersion",           ENUM, ONE("v1"), DEFAULT("v1")),
+	F(SPEC, DOWNWARD ".fieldRef.fieldPath",            STRING, REQUIRED, RULE(DOWNWARD_FIELD)),
+	F(SPEC, DOWNWARD ".resourceFieldRef",              MAP),
+	F(SPEC, DOWNWARD ".resourceFieldRef.containerName", STRING,
+		IGNORED("a run has no containers: the resources are its own")),
+	F(SPEC, DOWNWARD ".resourceFieldRef.resource",     ENUM, REQUIRED,
+		ONE("limits.cpu|limits.memory|requests.cpu|requests.memory")),
+	F(SPEC, DOWNWARD ".resourceFieldRef.divisor",      QUANTITY, RANGE(1, 0), DEFAULT("1")),
 	F(SPEC, "volumes[].downwardMetrics",               MAP,
 		REFUSED("read the guest's figures on the host")),
 	F(SPEC, "volumes[].ephemeral",                     MAP,
@@ -40,10 +84,17 @@ static const struct schema_field rows[] = {
 	F(SPEC, "volumes[].memoryDump",                    MAP,
 		REFUSED("a guest's memory is not dumped in this version")),
 	F(SPEC, "volumes[].persistentVolumeClaim",         MAP, REFUSED(NO_STORAGE)),
-	F(SPEC, "volumes[].secret",                        MAP, REFUSED(NO_MEDIA)),
+	F(SPEC, "volumes[].secret",                        MAP),
+	F(SPEC, "volumes[].secret.secretName",             STRING, REQUIRED, RULE(NAME)),
+	F(SPEC, "volumes[].secret.optional",               BOOL, DEFAULT("false")),
+	F(SPEC, "volumes[].secret.volumeLabel",            STRING, RULE(VOLUME_LABEL)),
 	F(SPEC, "volumes[].serviceAccount",                MAP,
 		REFUSED("there is no cluster that a guest could have an account of")),
-	F(SPEC, "volumes[].sysprep",                       MAP, REFUSED(NO_MEDIA)),
+	F(SPEC, "volumes[].sysprep",                       MAP),
+	F(SPEC, "volumes[].sysprep.configMap",             MAP),
+	F(SPEC, "volumes[].sysprep.configMap.name",        STRING, REQUIRED, RULE(NAME)),
+	F(SPEC, "volumes[].sysprep.secret",                MAP),
+	F(SPEC, "volumes[].sysprep.secret.name",           STRING, REQUIRED, RULE(NAME)),
 };
 /* clang-format on */
 

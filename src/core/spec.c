@@ -155,6 +155,7 @@ int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct er
 		parse_life,
 		spec_parse_disks,
 		spec_parse_volumes,
+		spec_parse_credentials,
 		spec_parse_interfaces,
 		spec_parse_peripherals,
 		spec_parse_demands,
@@ -170,6 +171,7 @@ int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct er
 	}
 	s.serial_console = spec_bool(vmi_spec, "domain.devices.autoattachSerialConsole", true);
 	s.graphics = spec_bool(vmi_spec, "domain.devices.autoattachGraphicsDevice", true);
+	s.hostname = spec_copy(vmi_spec, "hostname");
 	s.rng = node_at(vmi_spec, "domain.devices.rng");
 	*ret_spec = s;
 	return 0;

@@ -36,6 +36,10 @@ int spec_parse_disks(const struct node *spec, struct vmi_spec *s, struct err *er
 int spec_parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *err);
 int spec_parse_interfaces(const struct node *spec, struct vmi_spec *s, struct err *err);
 
+/* spec_media.c: the volume's source is one that a medium is made of; and what goes along with some. */
+int spec_parse_medium(const struct node *from, struct volume *volume, struct err *err);
+int spec_parse_credentials(const struct node *spec, struct vmi_spec *s, struct err *err);
+
 /* spec_devices.c */
 int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct err *err);
 

@@ -35,7 +35,7 @@ static int parse_volume(const struct node *from, struct volume *volume, struct e
 		return 0;
 	}
 	if (!node_get(from, "emptyDisk"))
-		return err_set(err, ERR_INVALID, "volume '%s' has no source", volume->name);
+		return spec_parse_medium(from, volume, err);
 	volume->kind = VOLUME_EMPTY_DISK;
 	return spec_quantity(from, "emptyDisk.capacity", &volume->capacity, err);
 }

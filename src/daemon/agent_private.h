@@ -259,6 +259,10 @@ void disks_update(struct agent *agent, struct machine *m);
 enum obstacle disks_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
 void disks_done(struct disks *disks);
 
+/* media.c: what its media are made of is there, and goes into its op. */
+enum obstacle media_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+void media_fill(const struct agent *agent, const struct machine *m, struct op *op);
+
 /* capacity.c: takes or gives up room for m's run, after disks_update(). */
 void capacity_update(struct agent *agent, struct machine *m);
 enum obstacle capacity_obstacle(const struct agent *agent, const struct machine *m,

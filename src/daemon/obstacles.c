@@ -14,6 +14,7 @@ static obstacle_fn *const checks[] = {
 	kvm_obstacle,
 	placing_obstacle,
 	disks_obstacle,
+	media_obstacle,
 	capacity_obstacle,
 };
 

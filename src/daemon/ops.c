@@ -102,8 +102,10 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		fill_start(agent, m, op);
 	if (op->kind == OP_CLAIM)
 		fill_claim(agent, m, op);
-	if (op->kind == OP_PREPARE)
+	if (op->kind == OP_PREPARE) {
 		volume_works(&m->vmi->typed, op->directory, &op->work, &op->n_work);
+		media_fill(agent, m, op);
+	}
 }
 
 static struct op *op_new(struct agent *agent, enum op_kind kind)

@@ -19,7 +19,8 @@
 
 bool work_needs_child(const struct volume_work *work)
 {
-	return work->kind == VOLUME_WORK_OVERLAY || work->kind == VOLUME_WORK_EMPTY;
+	return work->kind == VOLUME_WORK_OVERLAY || work->kind == VOLUME_WORK_EMPTY ||
+		work->kind == VOLUME_WORK_MEDIUM;
 }
 
 char *work_tmp(const struct volume_work *work)
@@ -27,7 +28,7 @@ char *work_tmp(const struct volume_work *work)
 	return xasprintf("%s%s", work->target, IMAGE_TMP_SUFFIX);
 }
 
-static int fail(struct job *job, const struct volume_work *work, const char *path, int error)
+int image_fail(struct job *job, const struct volume_work *work, const char *path, int error)
 {
 	enum err_code code = ERR_IO;
 
@@ -54,7 +55,7 @@ int image_fail_at(struct job *job, const struct volume_work *work, const char *p
 			break;
 		*c = '/';
 	}
-	fail(job, work, path, error);
+	image_fail(job, work, path, error);
 	if (!streq(part, path))
 		err_set(&job->err, job->err.code, "%s: it fails at '%s'", job->err.msg, part);
 	return -(int)job->err.code;
@@ -113,7 +114,7 @@ static int check_kind(struct job *job, const struct volume_work *work, const cha
 	struct stat st;
 
 	if (stat(path, &st) < 0)
-		return fail(job, work, path, errno);
+		return image_fail(job, work, path, errno);
 	if (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode))
 		return 0;
 	return err_set(&job->err, ERR_INVALID,
@@ -177,7 +178,7 @@ static int create_raw(struct job *job, const struct volume_work *work)
 	close(folder);
 	if (ret == -EEXIST) /* somebody was faster */
 		return check_file(job, work, work->target);
-	return ret < 0 ? fail(job, work, work->target, -ret) : 0;
+	return ret < 0 ? image_fail(job, work, work->target, -ret) : 0;
 }
 
 /* An image that names another file would open it for the guest: refused. */
@@ -190,7 +191,7 @@ static int check_format(struct job *job, const struct volume_work *work, const c
 	bool refers;
 
 	if (n < 0)
-		fail(job, work, path, errno);
+		image_fail(job, work, path, errno);
 	if (fd >= 0)
 		close(fd);
 	if (n < 0)
@@ -217,7 +218,7 @@ static int put_link(struct job *job, const struct volume_work *work, const char 
 
 	unlink(tmp);
 	if (symlink(real, tmp) < 0 || rename(tmp, link) < 0)
-		return fail(job, work, link, errno);
+		return image_fail(job, work, link, errno);
 	return 0;
 }
 
@@ -271,6 +272,8 @@ static int check_work(struct job *job, size_t i)
 		return check_base(job, work, &job->formats[i]);
 	case VOLUME_WORK_LINK:
 		return link_file(job, work);
+	case VOLUME_WORK_MEDIUM:
+		return image_stage_medium(job, work);
 	case VOLUME_WORK_EMPTY:
 	case VOLUME_WORK_MAX:
 		return 0;
@@ -294,12 +297,20 @@ static int finish_image(struct job *job, const struct volume_work *work)
 	int fd = open(tmp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), ret;
 
 	if (fd < 0)
-		return fail(job, work, tmp, errno);
+		return image_fail(job, work, tmp, errno);
 	ret = fsync(fd);
 	close(fd);
 	if (ret < 0 || rename(tmp, work->target) < 0)
-		return fail(job, work, work->target, errno);
+		return image_fail(job, work, work->target, errno);
 	return 0;
+}
+
+static int drop_stage(struct job *job, const struct volume_work *work)
+{
+	autofree char *folder = work_stage(work);
+	int ret = image_remove_tree(folder);
+
+	return ret < 0 ? image_fail(job, work, folder, -ret) : 0;
 }
 
 void image_finish(struct job *job)
@@ -309,5 +320,7 @@ void image_finish(struct job *job)
 	for (size_t i = 0; i < job->op.n_work && ret == 0; i++) {
 		if (work_needs_child(&job->op.work[i]))
 			ret = finish_image(job, &job->op.work[i]);
+		if (job->op.work[i].kind == VOLUME_WORK_MEDIUM && ret == 0)
+			ret = drop_stage(job, &job->op.work[i]);
 	}
 }

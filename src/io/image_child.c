@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * qemu-img as a child: with explicit formats, limits of its own, and a signal that ends it when the agent
+ * qemu-img, and xorriso for media, as a child: with explicit formats, limits of its own, and a signal that ends it when the agent
  * dies. What it says on stderr goes into the error.
  */
 #include <signal.h>
@@ -13,6 +13,14 @@ struct child { /* a job's data while qemu-img runs */
 	void (*done)(struct job *job);
 };
 
+#define QEMU_IMG "qemu-img"
+#define XORRISO  "xorriso"
+
+static const char *tool_of(const struct volume_work *work)
+{
+	return work->kind == VOLUME_WORK_MEDIUM ? XORRISO : QEMU_IMG;
+}
+
 static void child_done(struct child *child)
 {
 	struct job *job = child->job;
@@ -22,7 +30,8 @@ static void child_done(struct child *child)
 	free(child);
 	if (job->status != 0 && job->err.code == ERR_OK)
 		err_set(&job->err, strstr(job->tail, "No space left") ? ERR_NO_SPACE : ERR_IO,
-			"volume '%s': qemu-img cannot make '%s': %s", work->volume, work->target,
+			"volume '%s': %s cannot make '%s': %s", work->volume, tool_of(work),
+			work->target,
 			job->n_tail ? job->tail : "it was ended by a signal or a limit");
 	job->next++;
 	done(job);
@@ -79,9 +88,10 @@ static void on_words(uv_stream_t *stream, ssize_t len, const uv_buf_t *buf)
 static void spawn_failed(struct child *child, int error)
 {
 	struct job *job = child->job;
+	const struct volume_work *work = &job->op.work[job->next];
 
 	err_set(&job->err, error == UV_ENOENT ? ERR_NOT_FOUND : ERR_IO,
-		"volume '%s': qemu-img cannot be started: %s", job->op.work[job->next].volume,
+		"volume '%s': %s cannot be started: %s", work->volume, tool_of(work),
 		uv_strerror(error));
 	uv_close((uv_handle_t *)&job->child, on_closed);
 	uv_close((uv_handle_t *)&job->words, on_closed);
@@ -107,20 +117,30 @@ static int spawn(struct child *child, char **args)
 
 #define LIMITS                                                                                     \
 	"prlimit", "--as=" IMAGE_CHILD_MEMORY, "--cpu=" IMAGE_CHILD_CPU, "setpriv", "--pdeathsig", \
-		"KILL", "qemu-img", "create", "-q", "-f", "qcow2"
+		"KILL"
+#define QCOW2 LIMITS, QEMU_IMG, "create", "-q", "-f", "qcow2"
+#define ISO   LIMITS, XORRISO, "-no_rc", "-as", "mkisofs", "-quiet", "-joliet", "-rational-rock"
+
+static int spawn_work(struct child *child)
+{
+	struct job *job = child->job;
+	const struct volume_work *work = &job->op.work[job->next];
+	autofree char *tmp = work_tmp(work), *stage = work_stage(work), *capacity = NULL;
+	char *format = (char *)job->formats[job->next];
+
+	capacity = xasprintf("%lld", (long long)work->capacity);
+	if (work->kind == VOLUME_WORK_OVERLAY)
+		return spawn(child, (char *[]){ QCOW2, "-F", format, "-b", work->link, tmp, NULL });
+	if (work->kind == VOLUME_WORK_EMPTY)
+		return spawn(child, (char *[]){ QCOW2, tmp, capacity, NULL });
+	return spawn(child, (char *[]){ ISO, "-volid", work->label, "-output", tmp, stage, NULL });
+}
 
 void image_child(struct job *job, void (*done)(struct job *job))
 {
-	const struct volume_work *work = &job->op.work[job->next];
-	const char *format = job->formats[job->next];
 	struct child *child = xcalloc(1, sizeof(*child));
-	autofree char *tmp = work_tmp(work), *capacity = NULL;
-	char *overlay[] = { LIMITS, "-F", (char *)format, "-b", work->link, tmp, NULL };
-	char *empty[] = { LIMITS, tmp, NULL, NULL };
 	int error;
 
-	capacity = xasprintf("%lld", (long long)work->capacity);
-	empty[ARRAY_SIZE(empty) - 2] = capacity;
 	*child = (struct child){ job, done };
 	job->status = 0;
 	job->n_tail = 0;
@@ -129,7 +149,7 @@ void image_child(struct job *job, void (*done)(struct job *job))
 	job->open = 2;
 	uv_pipe_init(job->image->loop, &job->words, 0);
 	job->words.data = job->child.data = child;
-	error = spawn(child, work->kind == VOLUME_WORK_OVERLAY ? overlay : empty);
+	error = spawn_work(child);
 	job->words.data = job->child.data = child;
 	if (error < 0)
 		spawn_failed(child, error);

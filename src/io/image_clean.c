@@ -11,7 +11,7 @@
 
 #include "io/image_private.h"
 
-#define CLEAN_DEPTH_MAX 4
+#define CLEAN_DEPTH_MAX 16
 
 static bool is_dots(const char *name)
 {
@@ -58,16 +58,21 @@ static int remove_below(int fd, unsigned depth)
 	return ret;
 }
 
+int image_remove_tree(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	ret = remove_below(fd, 0);
+	return ret == 0 && rmdir(folder) < 0 ? -errno : ret;
+}
+
 void image_clean(struct job *job)
 {
 	const char *directory = job->op.directory;
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), ret;
+	int ret = image_remove_tree(directory);
 
-	if (fd < 0 && errno == ENOENT)
-		return;
-	ret = fd < 0 ? -errno : remove_below(fd, 0);
-	if (ret == 0 && rmdir(directory) < 0)
-		ret = -errno;
 	if (ret < 0)
 		err_set(&job->err, ERR_IO, "cannot remove the run's folder '%s': %s", directory,
 			strerror(-ret));

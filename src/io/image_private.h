@@ -43,7 +43,15 @@ void image_clean(struct job *job);
 /* image_find.c: the file that the work's image is, links followed and judged. */
 int image_find(struct job *job, const struct volume_work *work, char ret_real[PATH_MAX]);
 
-/* image_check.c: puts the words of an error number into job->err, naming the part of the path that fails. */
+/* image_medium.c: lays the files of a medium out for the child, in the folder that work_stage() names. */
+int image_stage_medium(struct job *job, const struct volume_work *work);
+char *work_stage(const struct volume_work *work); /* owned */
+
+/* image_clean.c: removes a folder with all that is in it; 0 if there is none, else -errno. */
+int image_remove_tree(const char *folder);
+
+/* image_check.c: puts the words of an error number into job->err; …_at names the part of the path that fails. */
+int image_fail(struct job *job, const struct volume_work *work, const char *path, int error);
 int image_fail_at(struct job *job, const struct volume_work *work, const char *path, int error);
 /* Whether an image at real, links followed, lies below an image root, or below one of `own`. */
 int image_check_real(struct job *job, const struct volume_work *work, const char *real,

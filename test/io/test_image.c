@@ -410,6 +410,67 @@ START_TEST(test_many_works_stop_at_the_first_error)
 }
 END_TEST
 
+/* Read back by the tool that others read media with. */
+START_TEST(test_medium)
+{
+	autofree char *target = path_in(w.run, "seed.iso"),
+		      *stage = path_in(w.run, "seed.iso.files");
+	struct media_file files[] = {
+		{ (char *)"meta-data", (char *)"{}", 2 },
+		{ (char *)"openstack/latest/user_data", (char *)"a\0b", 3 },
+		{ (char *)"A-long.name_With-UPPER.case.and.dots", (char *)"", 0 },
+	};
+	struct volume_work work = { .kind = VOLUME_WORK_MEDIUM,
+		.volume = (char *)"seed",
+		.target = target,
+		.label = (char *)"config-2",
+		.files = files,
+		.n_files = ARRAY_SIZE(files) };
+	struct stat st;
+
+	ck_assert_msg(run_op(OP_PREPARE, &work, 1) == ERR_OK, "%s", w.err.msg);
+	ck_assert_int_eq(stat(target, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600); /* whatever the umask */
+	ck_assert(!exists(stage));
+	shell("xorriso -no_rc -osirrox on -indev '%s' -extract / '%s/out' 2>&1 | "
+	      "grep -q \"Volume id    : 'config-2'\"",
+		target, w.folder);
+	shell("test \"$(cat '%s/out/meta-data')\" = {}%s", w.folder, "");
+	shell("printf 'a\\000b' | cmp - '%s/out/openstack/latest/user_data'%s", w.folder, "");
+	shell("test -e '%s/out/A-long.name_With-UPPER.case.and.dots'%s", w.folder, "");
+	work.n_files = 1; /* made anew: nothing of before is left on it */
+	ck_assert_int_eq(run_op(OP_PREPARE, &work, 1), ERR_OK);
+	shell("xorriso -no_rc -osirrox on -indev '%s' -extract / '%s/out2' 2>/dev/null", target,
+		w.folder);
+	shell("test \"$(ls '%s/out2')\" = meta-data%s", w.folder, "");
+}
+END_TEST
+
+/* While it is made, and when that fails, nobody else can read it; nothing is left of it after a clean. */
+START_TEST(test_medium_that_fails)
+{
+	autofree char *target = path_in(w.run, "seed.iso"),
+		      *stage = path_in(w.run, "seed.iso.files");
+	struct media_file files[] = { { (char *)"key", (char *)"secret", 6 },
+		{ (char *)"key/below", (char *)"", 0 } };
+	struct volume_work work = { .kind = VOLUME_WORK_MEDIUM,
+		.volume = (char *)"seed",
+		.target = target,
+		.label = (char *)"cidata",
+		.files = files,
+		.n_files = ARRAY_SIZE(files) };
+	struct stat st;
+
+	ck_assert_int_eq(run_op(OP_PREPARE, &work, 1), ERR_NOT_FOUND); /* a file is no folder */
+	assert_said("volume 'seed'");
+	ck_assert(!exists(target));
+	ck_assert_int_eq(stat(stage, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0700);
+	ck_assert_int_eq(run_op(OP_CLEAN, NULL, 0), ERR_OK);
+	ck_assert(!exists(w.run));
+}
+END_TEST
+
 START_TEST(test_clean_takes_all_and_only_that)
 {
 	autofree char *precious = path_in(w.folder, "precious"), *kept = path_in(precious, "kept");
@@ -459,6 +520,8 @@ Suite *test_image_suite(void)
 	tcase_add_test(tcase, test_other_formats_are_refused);
 	tcase_add_test(tcase, test_words_of_qemu_img_arrive);
 	tcase_add_test(tcase, test_many_works_stop_at_the_first_error);
+	tcase_add_test(tcase, test_medium);
+	tcase_add_test(tcase, test_medium_that_fails);
 	tcase_add_test(tcase, test_clean_takes_all_and_only_that);
 	tcase_add_test(tcase, test_clean_does_not_follow_a_link_itself);
 	suite_add_tcase(suite, tcase);

@@ -105,7 +105,9 @@ static struct disk disks[] = {
 	{ .name = "media", .bus = DISK_BUS_SATA, .device = DISK_DEVICE_CDROM, .readonly = true },
 	{ .name = "stick", .bus = DISK_BUS_USB, .readonly = true },
 	{ .name = "tray", .bus = DISK_BUS_SATA, .device = DISK_DEVICE_CDROM },
+	{ .name = "seed", .bus = DISK_BUS_VIRTIO },
 };
+static struct media_source seed = { .label = "cidata" };
 static struct volume volumes[] = {
 	{ .name = "root",
 		.kind = VOLUME_CONTAINER_DISK,
@@ -119,6 +121,7 @@ static struct volume volumes[] = {
 	{ .name = "scratch", .kind = VOLUME_EMPTY_DISK, .capacity = 64 << 20 },
 	{ .name = "media", .kind = VOLUME_HOST_DISK, .path = "/disks/cd.iso" },
 	{ .name = "stick", .kind = VOLUME_EMPTY_DISK, .capacity = 1000 },
+	{ .name = "seed", .kind = VOLUME_NO_CLOUD, .media = &seed },
 };
 static struct interface interfaces[] = {
 	{ .name = "default", .model = "virtio" },
@@ -289,14 +292,19 @@ END_TEST
 START_TEST(works)
 {
 	/* clang-format off */
-	static const struct volume_work want[] = {
-		{ VOLUME_WORK_LINK, "kernelBoot", "/run/a/kernel", "/boot/k", "vmlinuz", NULL, 0 },
+	static const struct {
+		enum volume_work_kind kind;
+		const char *volume, *target, *base, *inner, *link, *label;
+		int64_t capacity;
+	} want[] = {
+		{ VOLUME_WORK_LINK, "kernelBoot", "/run/a/kernel", "/boot/k", "vmlinuz", NULL, NULL, 0 },
 		{ VOLUME_WORK_OVERLAY, "root", "/run/a/root.qcow2", "/images/guest.img", "disk/b",
-			"/run/a/root.base", 0 },
-		{ VOLUME_WORK_CREATE_RAW, "data", "/disks/data.img", NULL, NULL, NULL, 8 << 20 },
-		{ VOLUME_WORK_EMPTY, "scratch", "/run/a/scratch.qcow2", NULL, NULL, NULL, 64 << 20 },
-		{ VOLUME_WORK_CHECK, "media", "/disks/cd.iso", NULL, NULL, NULL, 0 },
-		{ VOLUME_WORK_EMPTY, "stick", "/run/a/stick.qcow2", NULL, NULL, NULL, 1000 },
+			"/run/a/root.base", NULL, 0 },
+		{ VOLUME_WORK_CREATE_RAW, "data", "/disks/data.img", NULL, NULL, NULL, NULL, 8 << 20 },
+		{ VOLUME_WORK_EMPTY, "scratch", "/run/a/scratch.qcow2", NULL, NULL, NULL, NULL, 64 << 20 },
+		{ VOLUME_WORK_CHECK, "media", "/disks/cd.iso", NULL, NULL, NULL, NULL, 0 },
+		{ VOLUME_WORK_EMPTY, "stick", "/run/a/stick.qcow2", NULL, NULL, NULL, NULL, 1000 },
+		{ VOLUME_WORK_MEDIUM, "seed", "/run/a/seed.iso", NULL, NULL, NULL, "cidata", 0 },
 	};
 	/* clang-format on */
 	struct vmi_spec spec = full();
@@ -312,6 +320,7 @@ START_TEST(works)
 		ck_assert(streq(op.work[i].base, want[i].base));
 		ck_assert(streq(op.work[i].inner, want[i].inner));
 		ck_assert(streq(op.work[i].link, want[i].link));
+		ck_assert(streq(op.work[i].label, want[i].label));
 		ck_assert_int_eq(op.work[i].capacity, want[i].capacity);
 	}
 	op_done(&op);

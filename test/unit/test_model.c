@@ -80,7 +80,8 @@ static const struct names tables[] = {
 	ROW(disk_device, DISK_DEVICE_MAX, "disk|cdrom|lun"),
 	ROW(disk_bus, DISK_BUS_MAX, "|virtio|sata|scsi|usb"),
 	ROW(disk_cache, DISK_CACHE_MAX, "|none|writethrough|writeback"),
-	ROW(volume_kind, VOLUME_KIND_MAX, "hostDisk|containerDisk|emptyDisk"),
+	ROW(volume_kind, VOLUME_KIND_MAX, "hostDisk|containerDisk|emptyDisk|cloudInitNoCloud|cloudInitConfigDrive|"
+		"configMap|secret|downwardAPI|sysprep"),
 	ROW(bootloader, BOOTLOADER_MAX, "bios|efi|efi-secure"),
 	ROW(panic_model, PANIC_MODEL_MAX, "isa|hyperv|pvpanic"),
 };

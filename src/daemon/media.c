@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The media of a run: made of the objects that it names, as they are when it is prepared. One that names an
+ * object which is not there waits for it.
+ */
+#include "core/domxml.h"
+#include "core/media.h"
+#include "daemon/agent_private.h"
+
+struct finder { /* of the objects of one namespace */
+	const struct agent *agent;
+	const char *ns;
+};
+
+static const char *find(void *ctx, enum object_kind kind, const char *name)
+{
+	const struct finder *finder = ctx;
+	const struct record *r = records_find(&finder->agent->records, kind, finder->ns, name);
+
+	return r ? r->content : NULL;
+}
+
+static int files_of(const struct agent *agent, const struct machine *m, const struct volume *volume,
+	struct media_files *ret, struct err *err)
+{
+	struct finder finder = { agent, m->ns };
+	struct media_world world = { .ns = m->ns,
+		.name = m->name,
+		.vmi = m->vmi,
+		.find = find,
+		.ctx = &finder };
+
+	return media_files_of(volume, &world, ret, err);
+}
+
+enum obstacle media_obstacle(const struct agent *agent, const struct machine *m, char **ret_words)
+{
+	const struct vmi_spec *spec = &m->vmi->typed;
+
+	for (size_t i = 0; i < spec->n_volumes; i++) {
+		struct media_files files;
+		struct err err;
+
+		if (!spec->volumes[i].media)
+			continue;
+		if (files_of(agent, m, &spec->volumes[i], &files, &err) < 0) {
+			*ret_words = xstrdup(err.msg);
+			return OBSTACLE_MISSING;
+		}
+		media_files_done(&files);
+	}
+	return OBSTACLE_NONE;
+}
+
+void media_fill(const struct agent *agent, const struct machine *m, struct op *op)
+{
+	for (size_t i = 0; i < op->n_work; i++) {
+		struct volume_work *work = &op->work[i];
+		const struct volume *volume = volume_of(&m->vmi->typed, work->volume);
+		struct media_files files;
+
+		if (work->kind != VOLUME_WORK_MEDIUM ||
+			files_of(agent, m, volume, &files, NULL) < 0)
+			continue;
+		work->files = files.list;
+		work->n_files = files.n;
+	}
+}
