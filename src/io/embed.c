@@ -35,10 +35,12 @@ static const char qemu_conf[] =
 static const char qemu_conf_of_root[] =
 	"\n"
 	"# QEMU runs as root, and libvirt changes no file's owner: so this folder, and those of the disks,\n"
-	"# need not be open to another user. To have QEMU run as a user of its own, take these four lines\n"
+	"# need not be open to another user. To have QEMU run as a user of its own, take these six lines\n"
 	"# out, and let that user pass (mode 0711) through every folder above a disk and above this file.\n"
 	"user = \"root\"\n"
 	"group = \"root\"\n"
+	"swtpm_user = \"root\"\n"
+	"swtpm_group = \"root\"\n"
 	"dynamic_ownership = 0\n"
 	"remember_owner = 0\n"
 	"\n"
