@@ -3,12 +3,12 @@
 # KubeVirt's own example manifests are started for real, one after the other, as they are: those that
 # test/fixtures/kubevirt/examples.started names. Images of the registry that they name are the test guest's.
 # environments: embed
-# takes: 60
+# takes: 90
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 EXAMPLES=test/fixtures/kubevirt/examples
-AT_LEAST=7
+AT_LEAST=16
 
 # Only what lies elsewhere here: the folder of host disks.
 example() { sed "s#/var/data/#$T/disks/#" "$EXAMPLES/$1"; }
