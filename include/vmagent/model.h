@@ -335,6 +335,34 @@ struct crash_loop {
 	char *cause;       /* owned or NULL: why the last one did */
 };
 
+/* Of which the VM names one each, if it likes. */
+enum vm_type { VM_INSTANCETYPE, VM_PREFERENCE, VM_TYPES };
+
+/* What a VM has of one: the object as it was when the VM first found it (§10.4); durable. */
+struct pin {
+	char *kind,
+		*name; /* owned or NULL: as status shows it; no name: it was inferred that there is none */
+	char *from_volume; /* owned or NULL: which told the name */
+	char *revision;    /* owned or NULL: the ControllerRevision's name */
+	char *object;      /* owned or NULL: its data; NULL: nothing is pinned */
+	bool given;        /* the spec names the revision itself */
+	bool optional;     /* inferred, and what the template says of memory gives way */
+};
+
+/* Why a VM cannot have what it names, as the reason of condition Failure. */
+#define TYPE_TROUBLES(X)                             \
+	X(NONE, "")                                  \
+	X(NO_INSTANCETYPE, "FailedFindInstancetype") \
+	X(NO_PREFERENCE, "FailedFindPreference")     \
+	X(UNFIT, "FailedCreate") /* it is there, and does not go with the VM */
+enum type_trouble {
+#define X(c, t) TYPE_TROUBLE_##c,
+	TYPE_TROUBLES(X)
+#undef X
+		TYPE_TROUBLE_MAX
+};
+ENUM_DECLARE(type_trouble, TYPE_TROUBLE, TYPE_TROUBLES)
+
 struct vm {
 	struct object_meta meta;
 	char *spec;          /* owned JSON text, as given and defaulted */
@@ -346,6 +374,10 @@ struct vm {
 	unsigned n_requests;
 	struct start_failure failure;
 	struct crash_loop crash;
+	struct pin pins[VM_TYPES];
+	bool unpinned; /* the spec names what is not pinned: no run is begun; not stored */
+	enum type_trouble type_trouble; /* … why that lasts, and in words */
+	char *type_words;               /* owned or NULL */
 	bool restore; /* its run went down with the host, and another is to follow whatever the strategy */
 	bool keeps;    /* a run of it had variables of the firmware or a TPM that outlive it */
 	bool ran_once; /* strategy Once has had its run (§14 no. 8) */

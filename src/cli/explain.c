@@ -197,6 +197,8 @@ static char *to_do(const struct story *s)
 		return xstrdup("see to libvirt: its service and its log");
 	if (story_condition(s, "ManifestRejected"))
 		return do_mend(s);
+	if (story_condition(s, "Failure"))
+		return NULL; /* what it waits for is said */
 	if (streq(status, "Starting") || streq(status, "Scheduling"))
 		return do_look(node_text(story_condition(s, "Synchronized"), "message"));
 	if (streq(status, "CrashLoopBackOff") || streq(status, "Failed"))

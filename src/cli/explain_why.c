@@ -123,12 +123,15 @@ static const char *and_strategy(const char *strategy)
 static char *why_stopped(const struct story *s)
 {
 	const struct node *stop = stop_of(s), *end = event_newest(s, REASONS_ENDED);
+	const char *failure = node_text(story_condition(s, "Failure"), "message");
 	autofree char *words = NULL;
 
 	if (streq(story_strategy(s), "Halted"))
 		return why_halted(s);
 	if (stop)
 		return asked(s, stop);
+	if (failure)
+		return xasprintf("it cannot be started: %s", failure);
 	if (!end)
 		return xstrdup(streq(story_strategy(s), "Manual") ? "nobody has started it yet"
 								  : "it has not run yet");

@@ -10,7 +10,8 @@ struct check {
 	const struct policy *policy; /* borrowed */
 	struct findings *findings;   /* borrowed */
 	struct findings *warnings;   /* borrowed */
-	struct buf path;             /* owned; of the map at hand: "spec.template.spec" */
+	bool elsewhere;  /* what is checked will be worked in elsewhere, and judged there */
+	struct buf path; /* owned; of the map at hand: "spec.template.spec" */
 };
 
 /* Goes one step down; the answer is what check_leave() wants. */
@@ -34,6 +35,9 @@ void schema_check(struct check *c, const struct node *map, enum schema_scope sco
 
 /* Removes what is null, and what the server sets. */
 void schema_prune(struct node *map, enum schema_scope scope, const char *path);
+
+/* Of what a VM's spec says of its instancetype and preference; the path at hand is that spec's. */
+void type_rules(struct check *c, const struct node *vm_spec);
 
 /* The rules of semantics §9 between fields, of a VMI's spec. The path at hand is the spec's. */
 void spec_rules(struct check *c, const struct node *spec);

@@ -6,6 +6,7 @@
  */
 #include "core/codec.h"
 #include "core/edit.h"
+#include "core/instancetype.h"
 #include "core/json.h"
 
 #include <stdio.h>
@@ -61,6 +62,22 @@ static const struct field vm_fields[] = {
 	F(BOOL,     vm, "keeps",         keeps),
 	F(TEXT,     vm, "adopts",        adopts),
 	F(BOOL,     vm, "restore",       restore),
+	F(TEXT,     vm, "typeKind",      pins[VM_INSTANCETYPE].kind),
+	F(TEXT,     vm, "typeName",      pins[VM_INSTANCETYPE].name),
+	F(TEXT,     vm, "typeVolume",    pins[VM_INSTANCETYPE].from_volume),
+	F(TEXT,     vm, "typeRevision",  pins[VM_INSTANCETYPE].revision),
+	F(TEXT,     vm, "typeObject",    pins[VM_INSTANCETYPE].object),
+	F(BOOL,     vm, "typeGiven",     pins[VM_INSTANCETYPE].given),
+	F(BOOL,     vm, "typeOptional",  pins[VM_INSTANCETYPE].optional),
+	F(TEXT,     vm, "prefKind",      pins[VM_PREFERENCE].kind),
+	F(TEXT,     vm, "prefName",      pins[VM_PREFERENCE].name),
+	F(TEXT,     vm, "prefVolume",    pins[VM_PREFERENCE].from_volume),
+	F(TEXT,     vm, "prefRevision",  pins[VM_PREFERENCE].revision),
+	F(TEXT,     vm, "prefObject",    pins[VM_PREFERENCE].object),
+	F(BOOL,     vm, "prefGiven",     pins[VM_PREFERENCE].given),
+	F(BOOL,     vm, "prefOptional",  pins[VM_PREFERENCE].optional),
+	F(ENUM,     vm, "typeTrouble",   type_trouble),
+	F(TEXT,     vm, "typeWords",     type_words),
 	F(TEXT,     vm, "manifestFile",  manifest_file),
 	F(TEXT,     vm, "manifestError", manifest_error),
 };
@@ -313,7 +330,8 @@ static int parse_document(const char *document, struct documents *ret, struct er
 
 static bool enums_are_valid(const struct vm *vm)
 {
-	return vm->strategy < STRATEGY_MAX && vm->recorded < STRATEGY_MAX;
+	return vm->strategy < STRATEGY_MAX && vm->recorded < STRATEGY_MAX &&
+		vm->type_trouble < TYPE_TROUBLE_MAX;
 }
 
 static bool vmi_enums_are_valid(const struct vmi *vmi)
@@ -339,6 +357,7 @@ int vm_load(const char *document, const char *state, bool same_boot, struct vm *
 		read_times(&r, &vm->times);
 		read_texts(docs.roots[0], &vm->meta, &vm->spec);
 		vm_take_uuid(vm, node_get(docs.roots[0], "spec"));
+		vm_take_types(vm, node_get(docs.roots[0], "spec"));
 		if (!vm->meta.ns || !vm->meta.name || !vm->spec || !enums_are_valid(vm))
 			ret = err_set(err, ERR_INTERNAL, "a stored virtual machine is not whole");
 	}

@@ -81,6 +81,7 @@ static rule_fn *const rules[] = {
 	rule_count_crash,
 	rule_clear_crash,
 	rule_delete_vm,
+	rule_types,
 	rule_strategy,
 	rule_pop_request,
 	rule_record_strategy,

@@ -20,6 +20,7 @@
 	X(ADOPT_VMI, "adopt-vmi", NONE)                                     \
 	X(DELETE_VMI, "delete-vmi", NONE)                                   \
 	X(RERUN_VMI, "rerun-vmi", NONE) /* delete it and queue a Start */   \
+	X(PIN, "pin", NONE)             /* its types, or why not */         \
 	X(BECOME_ALWAYS, "become-always", NONE)                             \
 	X(POP_REQUEST, "pop-request", NONE)                                 \
 	X(COUNT_FAILURE, "count-failure", NONE)                             \
@@ -66,11 +67,12 @@ enum op_kind step_op(enum step step);
 
 struct plan {
 	enum step step;
-	enum phase phase;           /* SET_PHASE */
-	enum domain_reason cause;   /* SET_PHASE: why a run ended */
-	const char *reason;         /* SET_PHASE: status.reason, or NULL; a constant */
-	enum obstacle obstacle;     /* WAIT_FOR */
-	const char *obstacle_words; /* … borrowed */
+	enum phase phase;               /* SET_PHASE */
+	enum domain_reason cause;       /* SET_PHASE: why a run ended */
+	const char *reason;             /* SET_PHASE: status.reason, or NULL; a constant */
+	enum obstacle obstacle;         /* WAIT_FOR */
+	const char *obstacle_words;     /* … borrowed */
+	const struct types_look *types; /* PIN; borrowed */
 	bool restore; /* SET_PHASE: the run went down with the host and is to be followed by another */
 	msec wake_at;    /* boot time at which to decide again; NEVER: only on news */
 	bool wants_slot; /* it is to start, and neither hangs nor waits for another try */
@@ -78,12 +80,20 @@ struct plan {
 	bool is_coming;  /* it is on its way to a run: higher orders wait for it after a boot */
 };
 
+/* What a VM whose types are not pinned would have of them now. */
+struct types_look {
+	struct pin pins[VM_TYPES]; /* owned */
+	enum type_trouble trouble; /* they cannot be had, or do not go with it, … */
+	char *words;               /* owned or NULL: … why */
+};
+
 struct host_facts {
 	struct now now;
-	const struct tuning *tuning; /* borrowed */
-	bool connected;              /* to libvirt */
-	enum obstacle obstacle;      /* keeps this run from being prepared … */
-	const char *obstacle_words;  /* … what it is and what would end it; borrowed */
+	const struct tuning *tuning;    /* borrowed */
+	bool connected;                 /* to libvirt */
+	enum obstacle obstacle;         /* keeps this run from being prepared … */
+	const struct types_look *types; /* of a VM with unpinned ones; borrowed, or NULL */
+	const char *obstacle_words;     /* … what it is and what would end it; borrowed */
 	bool hold; /* no run is begun: the host goes down, or which ones run already is not known */
 	bool going_down; /* the host does: what has ended stays as it is until the next boot */
 	bool settled;    /* … long enough that one read of a new run's domain is enough */

@@ -43,6 +43,7 @@ bool rule_clear_failure(const struct view *v, struct plan *plan);
 bool rule_count_crash(const struct view *v, struct plan *plan);
 bool rule_clear_crash(const struct view *v, struct plan *plan);
 bool rule_delete_vm(const struct view *v, struct plan *plan);
+bool rule_types(const struct view *v, struct plan *plan);
 bool rule_strategy(const struct view *v, struct plan *plan);
 bool rule_pop_request(const struct view *v, struct plan *plan);
 bool rule_record_strategy(const struct view *v, struct plan *plan);

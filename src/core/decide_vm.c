@@ -93,13 +93,27 @@ bool rule_clear_crash(const struct view *v, struct plan *plan)
 	return (at == AT_ONCE || v->settled) && plan_step(plan, STEP_CLEAR_CRASH);
 }
 
+/* Also of one that is halted: what it names now is what it has. Trouble is said once. */
+bool rule_types(const struct view *v, struct plan *plan)
+{
+	const struct types_look *look = v->host->types;
+
+	if (!v->vm || v->vm->meta.deleted || !v->vm->unpinned || !look)
+		return false;
+	if (look->trouble && look->trouble == v->vm->type_trouble &&
+		streq(look->words, v->vm->type_words))
+		return false;
+	plan->types = look;
+	return plan_step(plan, STEP_PIN);
+}
+
 bool rule_strategy(const struct view *v, struct plan *plan)
 {
 	if (!vm_is_managed(v) || (v->host->going_down && !vmi_is_live(v)))
 		return false;
 	switch (intent_of(v)) {
 	case INTENT_CREATE:
-		return !v->host->hold && plan_step(plan, STEP_CREATE_VMI);
+		return !v->host->hold && !v->vm->unpinned && plan_step(plan, STEP_CREATE_VMI);
 	case INTENT_DELETE:
 		return plan_step(plan, STEP_DELETE_VMI);
 	case INTENT_DELETE_AND_START:

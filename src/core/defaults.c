@@ -193,14 +193,18 @@ static void default_disk(struct node *disk)
 }
 
 /* One to point with, if it is wanted and none is named. */
-static void default_inputs(struct node *spec)
+static void default_input(struct node *spec)
 {
 	const struct node *attach = node_at(spec, "domain.devices.autoattachInputDevice");
-	struct node *inputs;
 
 	if (attach && streq(attach->text, "true") && is_empty_list(spec, "domain.devices.inputs"))
 		node_append(list_at(spec, "domain.devices.inputs"), named("default-0"));
-	inputs = node_at(spec, "domain.devices.inputs");
+}
+
+static void default_inputs(struct node *spec)
+{
+	struct node *inputs = node_at(spec, "domain.devices.inputs");
+
 	for (size_t i = 0; inputs && i < inputs->n_children; i++) {
 		if (inputs->children[i]->kind != NODE_MAP)
 			continue;
@@ -227,6 +231,13 @@ static void default_devices(struct node *spec)
 	default_watchdog(spec);
 }
 
+void vmi_spec_default_lists(struct node *vmi_spec)
+{
+	default_network(vmi_spec);
+	default_disks(vmi_spec);
+	default_input(vmi_spec);
+}
+
 void vmi_spec_default(struct node *vmi_spec)
 {
 	if (vmi_spec->kind != NODE_MAP)
@@ -235,8 +246,7 @@ void vmi_spec_default(struct node *vmi_spec)
 	default_copy(vmi_spec, REQUESTS "cpu", node_at(vmi_spec, LIMITS "cpu"));
 	default_copy(vmi_spec, "domain.memory.guest", guest_memory_of(vmi_spec));
 	default_topology(vmi_spec);
-	default_network(vmi_spec);
-	default_disks(vmi_spec);
+	vmi_spec_default_lists(vmi_spec);
 	default_devices(vmi_spec);
 	default_features(vmi_spec);
 	default_text(vmi_spec, "domain.cpu.model", DEFAULT_CPU_MODEL);
@@ -260,7 +270,8 @@ void manifest_default(enum object_kind kind, struct node *root, const char *uuid
 
 	if (!spec || spec->kind != NODE_MAP)
 		return;
-	default_text(spec, "domain.machine.type", DEFAULT_MACHINE);
+	if (kind != KIND_VM || !node_at(root, "spec.preference"))
+		default_text(spec, "domain.machine.type", DEFAULT_MACHINE);
 	default_text(spec, "domain.firmware.uuid", uuid);
 	if (kind == KIND_VM)
 		default_text(spec, "domain.firmware.serial", uuid);

@@ -145,6 +145,26 @@ static void add_start_failure(cJSON *status, const struct start_failure *failure
 	add_time(json, "retryAfterTimestamp", failure->retry_wall);
 }
 
+static void add_type_refs(cJSON *status, const struct vm *vm)
+{
+	static const char *const fields[VM_TYPES] = { "instancetypeRef", "preferenceRef" };
+
+	for (int which = 0; which < VM_TYPES; which++) {
+		const struct pin *pin = &vm->pins[which];
+		cJSON *ref;
+
+		if (!pin->revision)
+			continue;
+		ref = cJSON_AddObjectToObject(status, fields[which]);
+		cJSON_AddStringToObject(ref, "name", pin->name);
+		cJSON_AddStringToObject(ref, "kind", pin->kind);
+		if (pin->from_volume)
+			cJSON_AddStringToObject(ref, "inferFromVolume", pin->from_volume);
+		cJSON_AddStringToObject(cJSON_AddObjectToObject(ref, "controllerRevisionRef"),
+			"name", pin->revision);
+	}
+}
+
 static void add_vm_status(cJSON *json, const struct machine *m, const struct conditions *conditions)
 {
 	cJSON *status = cJSON_AddObjectToObject(json, "status");
@@ -162,6 +182,7 @@ static void add_vm_status(cJSON *json, const struct machine *m, const struct con
 	if (m->vmi)
 		cJSON_AddNumberToObject(status, "observedGeneration",
 			(double)m->vmi->vm_generation);
+	add_type_refs(status, m->vm);
 	add_requests(status, m->vm);
 	add_start_failure(status, &m->vm->failure);
 	add_conditions(status, conditions);

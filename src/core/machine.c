@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/crashloop.h"
+#include "core/instancetype.h"
 #include "core/phase.h"
 #include "core/strategy.h"
 
@@ -54,6 +55,9 @@ void vm_free(struct vm *vm)
 	free(vm->manifest_error);
 	free(vm->crash.cause);
 	free(vm->restart);
+	free(vm->type_words);
+	for (int which = 0; which < VM_TYPES; which++)
+		pin_done(&vm->pins[which]);
 	free(vm);
 }
 

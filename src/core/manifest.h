@@ -59,7 +59,7 @@ int manifest_check(const struct node *doc, const struct policy *policy, struct m
 
 /*
  * Fills the defaults of semantics §9.5 that are written into the object at creation. VM: machine
- * type, and uuid as firmware.uuid and firmware.serial where these are absent. Bare VMI: machine type,
+ * type unless a preference may have one, and uuid as firmware.uuid and firmware.serial where these are absent. Bare VMI: machine type,
  * firmware.uuid, and all of vmi_spec_default(). root is a whole object (with metadata and spec).
  */
 void manifest_default(enum object_kind kind, struct node *root, const char *uuid);
@@ -67,6 +67,10 @@ void manifest_default(enum object_kind kind, struct node *root, const char *uuid
 /* The VMI's spec tree, made of a VM's spec tree (spec.template.spec, defaulted further, §9.5 rows
  * for VMI: memory.guest, topology, disks for volumes, disk bus, network and interface …). Owned. */
 struct node *vmi_spec_tree(const struct node *vm_spec);
+
+/* The first part of that: what has no name of its own yet gets one, so that a preference can fill it: disks for
+ * volumes, the pod network's interface, an input device. */
+void vmi_spec_default_lists(struct node *vmi_spec);
 
 /* The same further defaulting for a bare VMI's spec, in place. */
 void vmi_spec_default(struct node *vmi_spec);

@@ -30,6 +30,7 @@ ENUM_DEFINE(guest_look, GUEST_LOOK, GUEST_LOOKS)
 ENUM_DEFINE(propagation, PROPAGATION, PROPAGATIONS)
 ENUM_DEFINE(pause, PAUSE, PAUSES)
 ENUM_DEFINE(act, ACT, ACTS)
+ENUM_DEFINE(type_trouble, TYPE_TROUBLE, TYPE_TROUBLES)
 
 static const struct {
 	const char *name;

@@ -7,7 +7,7 @@
 #include "core/restart.h"
 
 #include "core/edit.h"
-#include "core/manifest.h"
+#include "core/instancetype.h"
 #include "core/phase.h"
 
 /* Where a and b differ first, as "domain.memory.guest", or NULL; owned by the caller. */
@@ -61,7 +61,7 @@ static char *difference(const struct node *a, const struct node *b)
 
 static char *compare(const struct machine *m)
 {
-	struct node *vm_spec = text_tree(m->vm->spec), *is = text_tree(m->vmi->spec);
+	struct node *vm_spec = vm_spec_expanded(m->vm), *is = text_tree(m->vmi->spec);
 	struct node *wanted = vmi_spec_tree(vm_spec);
 	char *path;
 
@@ -81,7 +81,7 @@ void restart_compare(struct machine *m)
 	free(take(&m->vm->restart));
 	if (!m->vmi || m->vmi->meta.deleted || phase_is_final(m->vmi->phase) ||
 		!streq(m->vmi->owner, m->vm->meta.uid) ||
-		m->vmi->vm_generation == m->vm->meta.generation)
+		m->vmi->vm_generation == m->vm->meta.generation || m->vm->unpinned)
 		return;
 	m->vm->restart = compare(m);
 	if (m->vm->restart)

@@ -23,8 +23,6 @@ static const struct schema_table *const tables[] = {
 	&schema_preference,
 };
 
-#define NO_TYPES   "write cpu and memory in the VirtualMachine's template"
-#define NO_CHOICES "write what it prefers in the VirtualMachine's template"
 #define NO_COPIES  "write a VirtualMachine for each"
 #define NO_STORAGE "machines have their disks in files: hostDisk"
 
@@ -33,10 +31,10 @@ const struct schema_kind schema_kinds[] = {
 	{ "VirtualMachine",                    SCOPE_VM,  NULL, NULL },
 	{ "VirtualMachineInstance",            SCOPE_VMI, NULL, NULL },
 	{ "VirtualMachineInstanceMigration",   SCOPE_MAX, "a guest stays on its host", NULL },
-	{ "VirtualMachineInstancetype",        SCOPE_INSTANCETYPE, NULL, NO_TYPES },
-	{ "VirtualMachineClusterInstancetype", SCOPE_INSTANCETYPE, NULL, NO_TYPES },
-	{ "VirtualMachinePreference",          SCOPE_PREFERENCE, NULL, NO_CHOICES },
-	{ "VirtualMachineClusterPreference",   SCOPE_PREFERENCE, NULL, NO_CHOICES },
+	{ "VirtualMachineInstancetype",        SCOPE_INSTANCETYPE, NULL, NULL },
+	{ "VirtualMachineClusterInstancetype", SCOPE_INSTANCETYPE, NULL, NULL },
+	{ "VirtualMachinePreference",          SCOPE_PREFERENCE, NULL, NULL },
+	{ "VirtualMachineClusterPreference",   SCOPE_PREFERENCE, NULL, NULL },
 	{ "VirtualMachineInstancePreset",      SCOPE_MAX, "KubeVirt has given it up; write its fields in each machine",
 	  NULL },
 	{ "VirtualMachineInstanceReplicaSet",  SCOPE_MAX, NO_COPIES, NULL },

@@ -21,6 +21,7 @@
 #define ANNOTATIONS_LEN_MAX (256 * 1024)        /* bytes of one object's; Kubernetes */
 
 /* Defaults of semantics §9.5, which defaults.c writes. */
+#define HOST_ARCHITECTURE "amd64"
 #define DEFAULT_MACHINE   "q35"
 #define DEFAULT_CPU_MODEL "host-model"
 #define DEFAULT_DISK_BUS  "sata"

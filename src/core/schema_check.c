@@ -195,7 +195,7 @@ static void refuse_unknown(struct check *c, const struct node *value, enum schem
 /* Whether the field as such is accepted, whatever its value. */
 static bool check_field(struct check *c, const struct node *value, const struct schema_field *field)
 {
-	if (field->treat == TREAT_REFUSED)
+	if (field->treat == TREAT_REFUSED && !c->elsewhere)
 		check_add_key(c, value, "", "field '%s' is not supported by this version; %s",
 			value->key, field->note);
 	else if (!schema_rule_holds(field->key_rule, value->key))
@@ -206,22 +206,30 @@ static bool check_field(struct check *c, const struct node *value, const struct 
 	return false;
 }
 
+/* is: what describes the value. */
+static void check_known(struct check *c, const struct node *value, const struct schema_field *is)
+{
+	if (is->treat == TREAT_REFUSED) {
+		check_warn_key(c, value, "machines that take it are refused; %s", is->note);
+		return;
+	}
+	if (is->treat == TREAT_IGNORED)
+		check_warn_key(c, value, "no effect: %s", is->note);
+	check_value(c, value, is);
+}
+
 static void check_entry(struct check *c, const struct node *value, enum schema_scope scope,
 	const char *path)
 {
 	const struct schema_field *field = schema_find(scope, path, value->key);
-	const struct schema_field *is = field ? schema_meaning(field) : NULL;
+	bool outside = c->elsewhere;
 
 	if (!field) {
 		refuse_unknown(c, value, scope, path);
 	} else if (check_field(c, value, field)) {
-		if (is->treat == TREAT_REFUSED) { /* not here: where it will be worked in */
-			check_warn_key(c, value, "machines that take it are refused; %s", is->note);
-			return;
-		}
-		if (is->treat == TREAT_IGNORED)
-			check_warn_key(c, value, "no effect: %s", is->note);
-		check_value(c, value, is);
+		c->elsewhere |= field->type == TYPE_AS;
+		check_known(c, value, schema_meaning(field));
+		c->elsewhere = outside;
 	}
 }
 

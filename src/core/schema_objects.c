@@ -7,6 +7,11 @@
 /* WaitAsReceiver is set by a migration, never by a manifest. */
 #define MANIFEST_STRATEGIES "Always|RerunOnFailure|Manual|Halted|Once"
 #define NAMED_BY_VM         "a run has the name of its VM"
+#define NAMES_TYPE          "gives it cpu and memory, and stays as it was when the VM first found it"
+#define NAMES_PREFERENCE \
+	"fills what the template leaves open; stays as it was when the VM first found it"
+#define NAMES_REVISION "another VM's revision; an empty one takes the present state anew"
+#define INFERS         "its claim or DataVolume tells it, by a label"
 
 /* clang-format off */
 static const struct schema_field rows[] = {
@@ -19,8 +24,22 @@ static const struct schema_field rows[] = {
 		NOTE("the old form of runStrategy: true is Always, false Halted")),
 	F(VM, "spec.dataVolumeTemplates",   LIST,
 		REFUSED("give its disk as a hostDisk volume, which can be made on first use")),
-	F(VM, "spec.instancetype",          MAP, REFUSED("write cpu and memory in the template")),
-	F(VM, "spec.preference",            MAP, REFUSED("write what it prefers in the template")),
+	F(VM, "spec.instancetype",                 MAP, NOTE(NAMES_TYPE)),
+	F(VM, "spec.instancetype.name",            STRING, RULE(NAME)),
+	F(VM, "spec.instancetype.kind",            STRING,
+		DEFAULT("VirtualMachineClusterInstancetype")),
+	F(VM, "spec.instancetype.revisionName",    STRING, NOTE(NAMES_REVISION)),
+	F(VM, "spec.instancetype.inferFromVolume", STRING, NOTE(INFERS)),
+	F(VM, "spec.instancetype.inferFromVolumeFailurePolicy", ENUM, ONE("Ignore|Reject"),
+		DEFAULT("Reject")),
+	F(VM, "spec.preference",                   MAP, NOTE(NAMES_PREFERENCE)),
+	F(VM, "spec.preference.name",              STRING, RULE(NAME)),
+	F(VM, "spec.preference.kind",              STRING,
+		DEFAULT("VirtualMachineClusterPreference")),
+	F(VM, "spec.preference.revisionName",      STRING, NOTE(NAMES_REVISION)),
+	F(VM, "spec.preference.inferFromVolume",   STRING, NOTE(INFERS)),
+	F(VM, "spec.preference.inferFromVolumeFailurePolicy", ENUM, ONE("Ignore|Reject"),
+		DEFAULT("Reject")),
 	F(VM, "spec.updateVolumesStrategy", ENUM, ONE("Replacement"), DEFAULT("Replacement"),
 		NOTE("other volumes are those of the next run")),
 	F(VM, "spec.template",              MAP, REQUIRED),

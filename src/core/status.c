@@ -342,6 +342,9 @@ void vm_conditions(const struct vm *vm, const struct vmi *vmi, const struct doma
 	if (vm->strategy == STRATEGY_UNSET)
 		add(ret, "Failure", true, "UnsupportedSyncError",
 			xstrdup("the runStrategy is unsupported; set one in the spec"));
+	else if (vm->type_trouble)
+		add(ret, "Failure", true, type_trouble_name(vm->type_trouble),
+			xstrdup(vm->type_words));
 	add_crash_loop(ret, vm, vmi);
 	if (vm->restart)
 		add(ret, "RestartRequired", true, NULL,

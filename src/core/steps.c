@@ -81,6 +81,7 @@ static step_fn *const steps[STEP_MAX] = {
 	[STEP_ADOPT_VMI]       = step_adopt_vmi,
 	[STEP_DELETE_VMI]      = step_delete_vmi,
 	[STEP_RERUN_VMI]       = step_rerun_vmi,
+	[STEP_PIN]             = step_pin,
 	[STEP_BECOME_ALWAYS]   = step_become_always,
 	[STEP_POP_REQUEST]     = step_pop_request,
 	[STEP_COUNT_FAILURE]   = step_count_failure,

@@ -41,6 +41,7 @@ void step_forget_vmi(struct step_call *c);
 void step_adopt_vmi(struct step_call *c);
 void step_delete_vmi(struct step_call *c);
 void step_rerun_vmi(struct step_call *c);
+void step_pin(struct step_call *c);
 void step_become_always(struct step_call *c);
 void step_pop_request(struct step_call *c);
 void step_count_failure(struct step_call *c);

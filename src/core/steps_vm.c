@@ -10,6 +10,7 @@
 #include "core/crashloop.h"
 #include "core/domxml.h"
 #include "core/edit.h"
+#include "core/instancetype.h"
 #include "core/strategy.h"
 
 /* The run was not made of this VM: it counts as older until it is found to be what the VM asks for
@@ -120,6 +121,45 @@ void step_forget_vm(struct step_call *c)
 	c->m->vm_changed = true;
 }
 
+/* ---- instancetype and preference ---------------------------------------------------------- */
+
+static void types_trouble(struct step_call *c, const struct types_look *look)
+{
+	struct vm *vm = c->m->vm;
+
+	vm->type_trouble = look->trouble;
+	replace_str(&vm->type_words, look->words);
+	c->ret->warning = true;
+	happen(c->ret, KIND_VM, type_trouble_name(look->trouble), "%s", look->words);
+}
+
+/* From now on no edit of them changes the VM. */
+void step_pin(struct step_call *c)
+{
+	const struct types_look *look = c->plan->types;
+	struct vm *vm = c->m->vm;
+	struct buf names = { 0 };
+
+	c->m->vm_changed = true;
+	if (look->trouble) {
+		types_trouble(c, look);
+		return;
+	}
+	for (int which = 0; which < VM_TYPES; which++) {
+		pin_done(&vm->pins[which]);
+		pin_copy(&vm->pins[which], &look->pins[which]);
+		if (look->pins[which].revision)
+			buf_printf(&names, "%s%s '%s' as '%s'", names.len ? ", " : "",
+				type_field(which), look->pins[which].name,
+				look->pins[which].revision);
+	}
+	vm->unpinned = false;
+	vm->type_trouble = TYPE_TROUBLE_NONE;
+	replace_str(&vm->type_words, NULL);
+	happen(c->ret, KIND_VM, NULL, "pinned: %s", names.len ? names.data : "none is inferred");
+	buf_done(&names);
+}
+
 /* ---- creating a run ---------------------------------------------------------------------- */
 
 static char *template_text(const struct node *spec, const char *path)
@@ -137,7 +177,7 @@ static bool is_paused_start(const struct vm *vm)
 
 static int vmi_fill(struct vmi *vmi, const struct vm *vm, struct err *err)
 {
-	struct node *vm_spec = text_tree(vm->spec);
+	struct node *vm_spec = vm_spec_expanded(vm);
 	struct node *spec = vmi_spec_tree(vm_spec);
 	int ret;
 

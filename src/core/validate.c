@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/instancetype.h"
 #include "core/names.h"
 #include "core/record.h"
 #include "core/start_order.h"
@@ -159,6 +160,15 @@ static void strategy_rules(struct check *c, const struct node *spec)
 			"field 'runStrategy' is required: Always, RerunOnFailure, Manual, Halted or Once");
 }
 
+static void named_rules(struct check *c, const struct node *spec)
+{
+	size_t mark = check_enter(c, "spec");
+
+	type_rules(c, spec);
+	check_leave(c, mark);
+}
+
+/* Not of a template that is to be filled: what is missing in it may come from what it names. */
 static void vmi_rules(struct check *c, const char *path, const struct node *spec)
 {
 	size_t mark;
@@ -212,10 +222,12 @@ static void check_machine(struct check *c, struct node *root, enum object_kind k
 	meta_rules(c, "metadata", node_get(root, "metadata"), vm ? META_OF_VM : META_OF_VMI);
 	if (vm) {
 		strategy_rules(c, node_get(root, "spec"));
+		named_rules(c, node_get(root, "spec"));
 		meta_rules(c, "spec.template.metadata", node_at(root, "spec.template.metadata"),
 			META_OF_TEMPLATE);
 	}
-	vmi_rules(c, spec, node_at(root, spec));
+	if (!vm || !types_are_named(node_get(root, "spec")))
+		vmi_rules(c, spec, node_at(root, spec));
 }
 
 static void check_object(struct check *c, struct node *root, enum object_kind kind)

@@ -74,6 +74,10 @@ char *agent_domains(struct agent *agent, const char *name);
  * peers the list is empty. Owned by the caller. */
 char *agent_peers(struct agent *agent, const char *name);
 
+/* types.c. Works the instancetype and the preference of a VM of that namespace into it, in place. ERR_NOT_FOUND,
+ * ERR_INVALID: they do not go with it. */
+int agent_expand(const struct agent *agent, const char *ns, struct node *vm, struct err *err);
+
 /* What this agent's database is called, in each of its lives; a lost one's successor has another name. */
 const char *agent_database_id(const struct agent *agent);
 

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "core/edit.h"
+#include "core/instancetype.h"
 #include "core/names.h"
-#include "daemon/agent_private.h"
+#include "daemon/types.h"
 
 #define VM_UUID_PATH  "spec.template.spec.domain.firmware.uuid"
 #define VMI_UUID_PATH "spec.domain.firmware.uuid"
@@ -69,16 +70,24 @@ static void meta_init(struct agent *agent, struct object_meta *meta,
 	meta_texts(meta, manifest->root);
 }
 
-/* A VM whose template cannot become a run is refused now, not when it is started (§14 no. 17). */
-static int check_template(const struct node *vm_spec, struct err *err)
+static int check_template(const struct agent *agent, const struct machine *m,
+	const struct node *root, struct err *err)
 {
-	struct node *spec = vmi_spec_tree(vm_spec);
-	struct vmi_spec typed = { 0 };
-	int ret = spec_parse(spec, &typed, err);
+	const struct node *spec = node_get(root, "spec");
+	struct types_subject s = { m->ns, m->name, root, m->vm ? m->vm->pins : NULL };
 
-	vmi_spec_done(&typed);
-	node_free(spec);
-	return ret;
+	return types_are_named(spec) ? types_check(agent, &s, err)
+				     : types_check_template(spec, err);
+}
+
+/* Which types are to be pinned anew; true if any. */
+static bool take_orders(bool ret[VM_TYPES], struct node *vm_spec)
+{
+	bool any = false;
+
+	for (int which = 0; which < VM_TYPES; which++)
+		any |= ret[which] = type_take_order(vm_spec, which);
+	return any;
 }
 
 /* A UUID is one domain's: two that claim it could never both run (users.md 48). */
@@ -105,6 +114,7 @@ static void vm_take_spec(struct vm *vm, const struct node *spec)
 	free(vm->spec);
 	vm->spec = node_json(spec);
 	vm_take_uuid(vm, spec);
+	vm_take_types(vm, spec);
 	vm_set_strategy(vm, spec_run_strategy(spec, &vm->uses_running));
 }
 
@@ -141,10 +151,13 @@ static int create_vm(struct agent *agent, const struct manifest *manifest, struc
 	struct err *err)
 {
 	struct node *root = node_copy(manifest->root);
+	struct machine named = { .ns = manifest->ns, .name = manifest->name };
+	bool orders[VM_TYPES];
 	int ret;
 
+	take_orders(orders, node_get(root, "spec"));
 	default_vm(agent, manifest, root);
-	ret = check_template(node_get(root, "spec"), err);
+	ret = check_template(agent, &named, root, err);
 	if (ret == 0) {
 		struct machine *m = machines_get(&agent->machines, manifest->ns, manifest->name);
 		struct vm *vm = m->vm = xcalloc(1, sizeof(*vm));
@@ -287,17 +300,24 @@ static struct node *machine_tree(const struct machine *m, enum object_kind kind)
 	return root;
 }
 
-static int replace_vm(struct machine *m, struct node *root, const struct node *old, struct err *err)
+static int replace_vm(struct agent *agent, struct machine *m, struct node *root,
+	const struct node *old, struct err *err)
 {
 	const char *uuid = node_text(old, VM_UUID_PATH);
+	bool orders[VM_TYPES], anew = take_orders(orders, node_get(root, "spec"));
 	int ret;
 
 	manifest_default(KIND_VM, root, uuid ? uuid : "");
-	ret = check_template(node_get(root, "spec"), err);
+	ret = check_template(agent, m, root, err);
+	if (ret == 0)
+		ret = types_check_change(node_get(old, "spec"), node_get(root, "spec"), err);
 	if (ret < 0)
 		return ret;
 	meta_texts(&m->vm->meta, root);
-	if (!node_equal(node_get(root, "spec"), node_get(old, "spec"))) {
+	for (int which = 0; which < VM_TYPES; which++)
+		if (orders[which])
+			pin_done(&m->vm->pins[which]);
+	if (anew || !node_equal(node_get(root, "spec"), node_get(old, "spec"))) {
 		vm_take_spec(m->vm, node_get(root, "spec"));
 		m->vm->meta.generation++;
 	}
@@ -323,11 +343,12 @@ static int replace_vmi(struct machine *m, struct node *root, const struct node *
 	return 0;
 }
 
-static int replace_object(struct machine *m, enum object_kind kind, const struct node *root,
-	struct err *err)
+static int replace_object(struct agent *agent, struct machine *m, enum object_kind kind,
+	const struct node *root, struct err *err)
 {
 	struct node *copy = node_copy(root), *old = machine_tree(m, kind);
-	int ret = kind == KIND_VM ? replace_vm(m, copy, old, err) : replace_vmi(m, copy, old, err);
+	int ret = kind == KIND_VM ? replace_vm(agent, m, copy, old, err)
+				  : replace_vmi(m, copy, old, err);
 
 	node_free(copy);
 	node_free(old);
@@ -375,7 +396,7 @@ int agent_replace_object(struct agent *agent, const struct target *t, const stru
 		return replace_record(agent, t->record, root, err);
 	ret = check_replace(agent, t->m, t->kind, root, err);
 	if (ret == 0)
-		ret = replace_object(t->m, t->kind, root, err);
+		ret = replace_object(agent, t->m, t->kind, root, err);
 	if (ret == 0)
 		agent_mark(agent, t->m);
 	return ret;
@@ -409,7 +430,7 @@ static char *preview_machine(struct agent *agent, const struct target *t, const 
 	if (check_replace(agent, t->m, t->kind, root, err) < 0)
 		return NULL;
 	if (copy_objects(t->m, node_name, &copy, err) == 0 &&
-		replace_object(&copy, t->kind, root, err) == 0)
+		replace_object(agent, &copy, t->kind, root, err) == 0)
 		document = t->kind == KIND_VM ? vm_document(&copy) : vmi_document(&copy, node_name);
 	vm_free(copy.vm);
 	vmi_free(copy.vmi);

@@ -41,7 +41,7 @@ enum obstacle obstacles_find(const struct agent *agent, const struct machine *m,
 }
 
 /* An op that failed waits for its time, whatever else changes; who waits for room is called. */
-static bool is_waiting(const struct vmi *vmi)
+static bool run_is_waiting(const struct vmi *vmi)
 {
 	return vmi && vmi->phase == PHASE_SCHEDULING && vmi->obstacle > OBSTACLE_SYNC &&
 		vmi->obstacle != OBSTACLE_IMAGE && vmi->obstacle != OBSTACLE_IMAGE_BACK_OFF &&
@@ -58,9 +58,10 @@ void obstacles_turn(struct agent *agent)
 	for (size_t i = 0; i < agent->machines.n; i++) {
 		struct machine *m = agent->machines.list[i];
 
-		if (!is_waiting(m->vmi))
+		if (run_is_waiting(m->vmi))
+			m->vmi->retry_at = 0;
+		else if (!m->vm || !m->vm->type_trouble)
 			continue;
-		m->vmi->retry_at = 0;
 		agent_mark(agent, m);
 	}
 	capacity_call(agent);

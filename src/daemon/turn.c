@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/agent_private.h"
+#include "daemon/types.h"
 
 void agent_mark(struct agent *agent, struct machine *m)
 {
@@ -81,20 +81,37 @@ static void after_step(struct agent *agent, struct machine *m, enum step step, s
 	machines_mark(&agent->machines, m);
 }
 
+static void carry_out(struct agent *agent, struct machine *m, const struct plan *plan,
+	struct step_env *env)
+{
+	struct happening what;
+	struct err err;
+
+	if (plan->step == STEP_CREATE_VMI)
+		agent_uuid(agent, env->uid);
+	if (step_apply(m, plan, env, &what, &err) < 0) {
+		step_failed(agent, m, env->now, &err);
+		return;
+	}
+	if (what.text[0])
+		agent_note(agent, note_object(m, what.kind), &what);
+	after_step(agent, m, plan->step, env->now);
+}
+
 static void decide_machine(struct agent *agent, struct machine *m, struct now now)
 {
 	autofree char *words = NULL;
+	struct types_look types = { 0 };
 	struct host_facts host = { .now = now,
 		.obstacle = obstacles_find(agent, m, &words),
 		.obstacle_words = words,
+		.types = types_look_for(agent, m, &types) ? &types : NULL,
 		.tuning = &agent->options->tuning,
 		.connected = agent->connected,
 		.hold = agent->rebuilding || agent->hostdown.active,
 		.going_down = agent->hostdown.active,
 		.settled = agent_is_settled(agent) };
 	struct step_env env = { .now = now, .tuning = host.tuning, .random = agent_random(agent) };
-	struct happening what;
-	struct err err;
 	struct plan plan;
 	msec again;
 
@@ -105,17 +122,9 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 	hostdown_follow(agent, m, plan.may_live);
 	again = slots_follow(&agent->slots, m, &plan, now);
 	machines_wake_at(&agent->machines, m, MIN(plan.wake_at, again));
-	if (plan.step == STEP_NONE)
-		return;
-	if (plan.step == STEP_CREATE_VMI)
-		agent_uuid(agent, env.uid);
-	if (step_apply(m, &plan, &env, &what, &err) < 0) {
-		step_failed(agent, m, now, &err);
-		return;
-	}
-	if (what.text[0])
-		agent_note(agent, note_object(m, what.kind), &what);
-	after_step(agent, m, plan.step, now);
+	if (plan.step != STEP_NONE)
+		carry_out(agent, m, &plan, &env);
+	types_look_done(&types);
 }
 
 bool agent_is_settled(const struct agent *agent)

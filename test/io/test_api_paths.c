@@ -81,10 +81,51 @@ START_TEST(test_a_vm_written_out)
 	api_expect(&f, "PUT " SUB "/expand-vm-spec",
 		"{kind: VirtualMachine, metadata: {namespace: other}}", 400, "not 'default'");
 	api_expect(&f, "PUT " SUB "/expand-vm-spec",
-		"{kind: VirtualMachine, spec: {preference: {name: linux}}}", 501,
-		"spec.preference is not worked into VMs yet");
+		"{kind: VirtualMachine, spec: {preference: {name: linux}}}", 404,
+		"virtualmachineclusterpreferences.instancetype.kubevirt.io \\\"linux\\\" not found");
 	api_expect(&f, "PUT " SUB "/expand-vm-spec",
 		"{kind: VirtualMachine, spec: {instancetype: null}}", 200, NULL);
+}
+END_TEST
+
+#define TYPES "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
+#define SMALL                                                                                      \
+	"{apiVersion: instancetype.kubevirt.io/v1beta1, kind: VirtualMachineClusterInstancetype, " \
+	"metadata: {name: small}, spec: {cpu: {guest: 2}, memory: {guest: %s}}}"
+#define NAMES_SMALL                                                                    \
+	"{apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {name: typed}, " \
+	"spec: {runStrategy: Halted, instancetype: {name: small}, template: {spec: {domain: {%s}}}}}"
+
+/* One that is missing is waited for; one that is there has to go with the VM. */
+START_TEST(test_a_vm_with_an_instancetype)
+{
+	autofree char *vm = xasprintf(NAMES_SMALL, ""),
+		      *bad = xasprintf(NAMES_SMALL, "cpu: {cores: 2}");
+	autofree char *small = xasprintf(SMALL, "128Mi"), *larger = xasprintf(SMALL, "256Mi");
+
+	api_expect(&f, "POST " VMS, vm, 201, "\"instancetype\":{\"name\":\"small\"}");
+	api_expect(&f, "GET " VMS "/typed", NULL, 200, "\"reason\":\"FailedFindInstancetype\"");
+	api_expect(&f, "GET " SUB "/virtualmachines/typed/expand-spec", NULL, 404, "not found");
+	api_expect(&f, "POST " TYPES, small, 201, NULL);
+	api_expect(&f, "GET " VMS "/typed", NULL, 200,
+		"\"instancetypeRef\":{\"name\":\"small\",\"kind\":"
+		"\"VirtualMachineClusterInstancetype\",\"controllerRevisionRef\":"
+		"{\"name\":\"typed-small-v1beta1-");
+	api_expect(&f, "PUT " TYPES "/small", larger, 200, NULL);
+	api_expect(&f, "GET " SUB "/virtualmachines/typed/expand-spec", NULL, 200,
+		"\"memory\":{\"guest\":\"128Mi\"}");
+	api_expect(&f, "PUT " SUB "/expand-vm-spec", vm, 200, "\"memory\":{\"guest\":\"256Mi\"}");
+	api_expect(&f, "PUT " SUB "/expand-vm-spec", bad, 422,
+		"conflicts with selected instance type");
+	api_expect(&f, "PUT " VMS "/typed", bad, 422,
+		"VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance "
+		"type, which gives spec.cpu.guest");
+	api_expect(&f, "DELETE " VMS "/typed", NULL, 200, NULL);
+	api_expect(&f, "POST " VMS, bad, 422, "conflicts with selected instance type");
+	api_expect(&f, "PUT " SUB "/expand-vm-spec",
+		"{kind: VirtualMachine, spec: {instancetype: {name: small}, template: {metadata: "
+		"{annotations: x}, spec: {domain: x, networks: x, volumes: {a: b}}}}}",
+		200, NULL);
 }
 END_TEST
 
@@ -158,6 +199,7 @@ Suite *test_api_paths_suite(void)
 	tcase_add_loop_test(tcase, test_watches_by_path, 0, (int)ARRAY_SIZE(old_watches));
 	tcase_add_test(tcase, test_what_the_server_has);
 	tcase_add_test(tcase, test_a_vm_written_out);
+	tcase_add_test(tcase, test_a_vm_with_an_instancetype);
 	tcase_add_test(tcase, test_what_a_guest_tells);
 	tcase_add_test(tcase, test_a_guest_that_never_tells);
 	tcase_add_loop_test(tcase, test_reasons_for_what_is_not_served, 0,

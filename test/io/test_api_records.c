@@ -31,10 +31,13 @@ static char *object_of(const struct resource *r, const char *name)
 {
 	const char *version = api_group_find(r->group, strlen(r->group))->versions[0];
 	bool has_spec = r->object != KIND_SECRET && r->object != KIND_CONFIG_MAP;
+	bool sized = r->object == KIND_INSTANCETYPE || r->object == KIND_CLUSTER_INSTANCETYPE;
+	const char *spec = sized ? "{\"cpu\":{\"guest\":1},\"memory\":{\"guest\":\"64Mi\"}}" : "{}";
 
-	return xasprintf("{\"apiVersion\":\"%s%s%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\"}%s}",
+	return xasprintf(
+		"{\"apiVersion\":\"%s%s%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\"}%s%s}",
 		r->group, *r->group ? "/" : "", version, r->kind, name,
-		has_spec ? ",\"spec\":{}" : "");
+		has_spec ? ",\"spec\":" : "", has_spec ? spec : "");
 }
 
 static char *path_of(const struct resource *r)

@@ -128,13 +128,21 @@ static const struct resource *resource_of(const char *path)
 	return found;
 }
 
-#define VMI_SPEC "{\"domain\":{\"devices\":{},\"memory\":{\"guest\":\"64Mi\"}}}"
+#define VMI_SPEC  "{\"domain\":{\"devices\":{},\"memory\":{\"guest\":\"64Mi\"}}}"
+#define TYPE_SPEC "{\"cpu\":{\"guest\":1},\"memory\":{\"guest\":\"64Mi\"}}"
+
+static const char *spec_of(enum object_kind kind)
+{
+	if (kind == KIND_INSTANCETYPE || kind == KIND_CLUSTER_INSTANCETYPE)
+		return TYPE_SPEC;
+	return kind == KIND_VMI ? VMI_SPEC : "{}";
+}
 
 /* An object for a POST; owned by the caller. */
 static char *object_of(const struct resource *r, const char *name)
 {
 	const char *version = api_group_find(r->group, strlen(r->group))->versions[0];
-	const char *spec = r->object == KIND_VMI ? VMI_SPEC : "{}";
+	const char *spec = spec_of(r->object);
 	bool has_spec = r->object != KIND_SECRET && r->object != KIND_CONFIG_MAP;
 
 	if (r->object == KIND_VM)

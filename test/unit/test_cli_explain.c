@@ -53,6 +53,13 @@ static const struct {
   "Now:      a run in phase Running, since 9m58s ago\n"
   "History:  2026-11-29T00:00:00Z  manifest applied (file web.yaml)\n"
   "          2026-11-29T00:00:02Z  phase Scheduled -> Running\n" },
+{ "waits for what it names",
+  VM_STATUS("Always", "Stopped", CONDITION("Failure", "True", "FailedFindInstancetype",
+    "virtualmachineclusterinstancetypes.instancetype.kubevirt.io \\\"u1\\\" not found")), NULL, CREATED, NULL,
+  "default/web is Stopped: it cannot be started: virtualmachineclusterinstancetypes.instancetype.kubevirt.io \"u1\" not found\n"
+  "Wanted:   run strategy Always\n"
+  "Now:      no run\n"
+  "History:  2026-11-29T00:00:00Z  manifest applied (file web.yaml)\n" },
 { "stopped by a user",
   VM_STATUS("Halted", "Stopped", ""), NULL, CREATED BOOTED STOP SIGNAL
   "00:09:51 u1 Stopped guest|phase Running -> Succeeded: the guest shut down when asked to (libvirt: Shutoff/Shutdown)\n",
