@@ -78,7 +78,10 @@ msec op_kind_deadline(enum op_kind kind); /* how long it may take before it is r
 	X(OVERLAY, "overlay") /* qcow2 over the image `base`, anew; `link` leads to it */     \
 	X(LINK, "link")       /* target leads to the file `inner` of the image `base` */      \
 	X(EMPTY, "empty")     /* qcow2 of `capacity`, anew */                                 \
-	X(MEDIUM, "medium")   /* ISO 9660 with `files`, anew */
+	X(MEDIUM, "medium")   /* ISO 9660 with `files`, anew */                               \
+	X(BRIDGE, "bridge")   /* no volume: the host must have a bridge `target` … */       \
+	X(DEVICE, "device")   /* … or a network device … */                               \
+	X(PROGRAM, "program") /* … or a program of that name */
 
 enum volume_work_kind {
 #define X(c, t) VOLUME_WORK_##c,
@@ -106,6 +109,12 @@ struct volume_work {
 	size_t n_files;
 };
 
+struct op_network {   /* a libvirt network that is to be there before the domain starts */
+	char *name;   /* owned */
+	char *xml;    /* owned; by which it is made if there is none */
+	bool or_user; /* if it cannot be made, QEMU's own network stack takes its place */
+};
+
 struct op {
 	uint64_t id; /* unique for this process's life */
 	enum op_kind kind;
@@ -123,6 +132,8 @@ struct op {
 	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes */
 	struct volume_work *work; /* owned; PREPARE */
 	size_t n_work;
+	struct op_network *networks; /* owned; START */
+	size_t n_networks;
 	uint64_t facts;       /* READ: the domain's fact counter when it left */
 	enum guest_look look; /* AGENT_LOOK */
 	unsigned port;        /* FORWARD: the guest's, TCP */
@@ -136,6 +147,21 @@ void op_copy(struct op *dst, const struct op *src);
 #define OUTPUT_LINES_MAX 10
 #define SCREENSHOT_MAX   (32 << 20) /* bytes: twice a display of 16 MiB */
 
+#define MAC_SIZE        18 /* with its NUL */
+#define IP_SIZE         46
+#define NIC_TARGET_SIZE 16
+#define NIC_TEXT_SIZE   80
+
+struct nic_info {                     /* an interface of an active domain */
+	char name[LABEL_MAX_LEN + 1]; /* the spec's; "" for one that has none of ours */
+	char mac[MAC_SIZE];
+	char address[IP_SIZE];        /* "": not known */
+	char type[NIC_TARGET_SIZE];   /* libvirt's: user, network, bridge, direct, hostdev */
+	char source[NIC_TEXT_SIZE];   /* network, bridge or device; "": none */
+	char target[NIC_TARGET_SIZE]; /* the host's side, e.g. vnet0; "": none */
+	bool down;                    /* the link */
+};
+
 struct domain_info { /* one domain as libvirt shows it */
 	char *name;  /* owned */
 	char uuid[UID_SIZE];
@@ -143,10 +169,14 @@ struct domain_info { /* one domain as libvirt shows it */
 	enum domain_state state;
 	enum domain_reason reason;
 	bool active;
-	char *console;  /* owned or NULL: path of the serial console's pty or socket */
-	char *graphics; /* owned or NULL: path of the VNC server's socket */
-	bool agent;     /* a guest agent has opened its channel */
+	char *console;         /* owned or NULL: path of the serial console's pty or socket */
+	char *graphics;        /* owned or NULL: path of the VNC server's socket */
+	bool agent;            /* a guest agent has opened its channel */
+	struct nic_info *nics; /* owned or NULL; READ and START, of an active one */
+	size_t n_nics;
 };
+
+void domain_info_done(struct domain_info *info);
 
 struct domain_detail {    /* what DESCRIBE tells beyond that */
 	char *config_xml; /* owned; the persistent definition, or the only one there is */
@@ -168,7 +198,8 @@ struct op_result {
 	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
 	char *text; /* owned or NULL; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
 		     * JSON object of such answers by command, without those that it could not give */
-	char *image; /* owned or NULL; SCREENSHOT: a PNG, SCREENSHOT_MAX bytes at most */
+	char *fallback; /* owned or NULL; START: why the guest has QEMU's own network stack */
+	char *image;    /* owned or NULL; SCREENSHOT: a PNG, SCREENSHOT_MAX bytes at most */
 	size_t image_len;
 	int fd; /* FORWARD: connected to the guest's port; the adapter closes it after the call, so who keeps it
 		 * duplicates it. 0: none */

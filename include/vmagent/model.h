@@ -448,6 +448,8 @@ struct vmi {
 	struct condition_times times;
 	char *console;  /* owned or NULL: socket path or pty of the serial console */
 	char *graphics; /* owned or NULL: socket path of the VNC server */
+	char *nics;     /* owned or NULL: its interfaces as they were seen (core/nics.h) */
+	char *fallback; /* owned or NULL: why it has QEMU's own network stack */
 };
 
 /* ---- facts about the domain: never stored, read again after each start -------------------- */

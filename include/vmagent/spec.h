@@ -179,14 +179,42 @@ struct credential {
 	enum credential_way way;
 };
 
+#define BINDINGS(X)                 \
+	X(MASQUERADE, "masquerade") \
+	X(BRIDGE, "bridge")         \
+	X(PASST, "passt")           \
+	X(SRIOV, "sriov")           \
+	X(MACVTAP, "macvtap")       \
+	X(SLIRP, "slirp")
+enum binding {
+#define X(c, t) BINDING_##c,
+	BINDINGS(X)
+#undef X
+		BINDING_MAX
+};
+ENUM_DECLARE(binding, BINDING, BINDINGS)
+
+#define PORTS_MAX 256 /* of one interface's list: ours */
+
+struct port_range {
+	unsigned first, last; /* both included */
+	bool udp;
+};
+
 struct interface {
-	char *name;          /* owned; the network's name (a pod network in this version) */
+	char *name; /* owned; the network's name */
+	enum binding binding;
+	char *network; /* owned or NULL: the pod network; else the NetworkAttachmentDefinition that multus names */
+	char *cidr;               /* owned or NULL: pod.vmNetworkCIDR */
+	char *cidr6;              /* owned or NULL: pod.vmIPv6NetworkCIDR */
+	struct port_range *ports; /* owned; what of it may be reached; none: all */
+	size_t n_ports;
 	char *model;         /* owned; virtio unless given */
 	char *mac;           /* owned or NULL */
 	char *pci_address;   /* owned or NULL: left to libvirt */
 	unsigned acpi_index; /* 0: none */
 	bool down;           /* the link */
-	bool bridge;         /* bound to the pod network by bridge, not by masquerade */
+	bool absent;         /* it is to be taken away */
 	unsigned boot_order;
 };
 
@@ -293,6 +321,7 @@ struct vmi_spec {
 	char *watchdog; /* owned or NULL: the i6300esb's action */
 	bool no_balloon;
 	bool multi_queue; /* a queue per CPU for each virtio disk */
+	bool nic_queues;  /* … and for each virtio interface */
 	enum io_threads_policy io_threads;
 	unsigned io_pool;    /* threads of POOL */
 	bool transitional;   /* virtio devices of before 1.0 */

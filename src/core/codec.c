@@ -131,6 +131,8 @@ static const struct field vmi_fields[] = {
 	F(BOOL,     vmi, "cleaned",       cleaned),
 	F(BOOL,     vmi, "emulated",      emulated),
 	F(TEXT,     vmi, "console",       console),
+	F(TEXT,     vmi, "nics",          nics),
+	F(TEXT,     vmi, "fallback",      fallback),
 	F(TEXT,     vmi, "graphics",      graphics),
 	F(ENUM,     vmi, "words",         words),
 };

@@ -147,7 +147,7 @@ static void default_network(struct node *spec)
 		(attach && streq(attach->text, "false")))
 		return;
 	interface = named(DEFAULT_NETWORK);
-	node_set(interface, "bridge", node_new(NODE_MAP, NULL));
+	node_set(interface, "masquerade", node_new(NODE_MAP, NULL));
 	node_append(list_at(spec, "domain.devices.interfaces"), interface);
 	network = named(DEFAULT_NETWORK);
 	node_set(network, "pod", node_new(NODE_MAP, NULL));

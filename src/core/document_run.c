@@ -8,6 +8,7 @@
 #include "core/document_private.h"
 #include "core/domxml.h"
 #include "core/migratable.h"
+#include "core/nics.h"
 
 static void add_topology(cJSON *status, const struct vmi_spec *spec)
 {
@@ -61,20 +62,43 @@ static void add_volumes(cJSON *status, const struct vmi *vmi)
 	}
 }
 
+/* What is seen of it goes before what the spec says. A user-mode network's address means nothing outside of it. */
+static cJSON *interface_json(const struct vmi *vmi, const struct interface *nic)
+{
+	autofree char *mac = interface_mac(nic, vmi->owner, vmi->meta.uid);
+	struct nic_info seen = { 0 };
+	cJSON *json = cJSON_CreateObject();
+	bool is_user = !nics_find(vmi->nics, nic->name, &seen) || streq(seen.type, "user");
+
+	if (seen.address[0]) {
+		const char *address = seen.address;
+
+		cJSON_AddStringToObject(json, "ipAddress", address);
+		cJSON_AddItemToObject(json, "ipAddresses", cJSON_CreateStringArray(&address, 1));
+	}
+	cJSON_AddStringToObject(json, "name", nic->name);
+	cJSON_AddStringToObject(json, "mac", seen.mac[0] ? seen.mac : mac);
+	cJSON_AddStringToObject(json, "infoSource", "domain");
+	if (seen.target[0])
+		cJSON_AddStringToObject(json, "podInterfaceName", seen.target);
+	cJSON_AddStringToObject(json, "linkState", nic->down || seen.down ? "down" : "up");
+	cJSON_AddNumberToObject(json, "queueCount",
+		interface_queues(&vmi->typed, nic, is_user ? ATTACH_USER : ATTACH_BRIDGE));
+	return json;
+}
+
+/* The default network comes first, as upstream. */
 static void add_interfaces(cJSON *status, const struct vmi *vmi)
 {
 	const struct vmi_spec *spec = &vmi->typed;
 	cJSON *list = spec->n_interfaces ? cJSON_AddArrayToObject(status, "interfaces") : NULL;
 
-	for (size_t i = 0; i < spec->n_interfaces; i++) {
-		autofree char *mac = interface_mac(&spec->interfaces[i], vmi->owner, vmi->meta.uid);
-		cJSON *json = cJSON_CreateObject();
+	for (size_t i = 0; i < 2 * spec->n_interfaces; i++) {
+		const struct interface *nic = &spec->interfaces[i % spec->n_interfaces];
+		bool first_round = i < spec->n_interfaces;
 
-		cJSON_AddStringToObject(json, "name", spec->interfaces[i].name);
-		cJSON_AddStringToObject(json, "mac", mac);
-		cJSON_AddStringToObject(json, "infoSource", "domain");
-		cJSON_AddNumberToObject(json, "queueCount", 1);
-		cJSON_AddItemToArray(list, json);
+		if (first_round == !nic->network && !nic->absent)
+			cJSON_AddItemToArray(list, interface_json(vmi, nic));
 	}
 }
 

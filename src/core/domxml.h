@@ -8,6 +8,8 @@
 
 #include <vmagent/hypervisor.h>
 
+#include "core/attach.h"
+
 /* Devices are named by what the spec calls them, behind libvirt's own mark of aliases that users give. */
 #define ALIAS_PREFIX "ua-"
 
@@ -45,6 +47,8 @@ struct domain_context { /* borrowed strings */
 	const char *directory; /* the run's own folder: overlays, console log */
 	const char *kept;      /* the VM's own folder, which outlives its runs; NULL: it has none */
 	bool kvm;              /* domain type kvm, else qemu (TCG) */
+	const struct attachment
+		*attachments; /* of each interface; NULL: user-mode networking for all */
 	bool pvpanic; /* libvirt knows the PCI panic device (9.1); else the ISA one stands in */
 };
 
@@ -89,6 +93,13 @@ void disk_target(const struct vmi_spec *spec, const struct disk *disk, char ret[
 
 /* The NIC's address; vm_uid is "" for a bare VMI. Owned by the caller. */
 char *interface_mac(const struct interface *nic, const char *vm_uid, const char *vmi_uid);
+
+/* Over how many queues it is served, attached so. */
+unsigned interface_queues(const struct vmi_spec *spec, const struct interface *nic,
+	enum attach_kind kind);
+
+/* The libvirt network that stands for a pool of SR-IOV devices; owned by the caller. */
+char *pool_network_name(const char *pool);
 
 /* The metadata element's VMI UID in a domain's XML or in the element itself; false if absent. Reads
  * with no network and no entity expansion. ret_epoch may be NULL. */

@@ -10,6 +10,7 @@
 #include "core/agent_info.h"
 #include "core/decide.h"
 #include "core/ioretry.h"
+#include "core/nics.h"
 #include "core/phase.h"
 #include "core/steps.h"
 
@@ -110,6 +111,14 @@ static void take_path(struct machine *m, char **path, const char *seen)
 	m->vmi_changed = true;
 }
 
+/* A list of domains does not tell of them. */
+static void take_nics(struct machine *m, const struct domain_info *info)
+{
+	autofree char *seen = info->n_nics ? nics_text(info->nics, info->n_nics) : NULL;
+
+	take_path(m, &m->vmi->nics, seen);
+}
+
 static void take_seen(struct machine *m, const struct domain_info *info)
 {
 	struct domain *dom = &m->dom;
@@ -124,6 +133,7 @@ static void take_seen(struct machine *m, const struct domain_info *info)
 		return;
 	take_path(m, &m->vmi->console, info->console);
 	take_path(m, &m->vmi->graphics, info->graphics);
+	take_nics(m, info);
 }
 
 void fold_seen(struct machine *m, const struct domain_info *info, bool fresh)
@@ -192,6 +202,15 @@ static void fold_success(struct machine *m, enum op_kind kind)
 		return;
 	vmi->tries = 0;
 	vmi->retry_at = 0;
+	m->vmi_changed = true;
+}
+
+/* Of the start that made its domain; a look at one that runs already has nothing to say of it. */
+static void take_fallback(struct machine *m, const struct op_result *result)
+{
+	if (result->kind != OP_START || !result->fallback)
+		return;
+	replace_str(&m->vmi->fallback, result->fallback);
 	m->vmi_changed = true;
 }
 
@@ -288,6 +307,7 @@ void fold_result(struct machine *m, const struct op_result *result, enum op_lane
 		return;
 	if (lane == LANE_AGENT)
 		fold_agent(m, result, now);
+	take_fallback(m, result);
 	if (result->err.code == ERR_OK)
 		fold_success(m, result->kind);
 	else if (is_retried(result->kind))

@@ -76,6 +76,11 @@ void op_done(struct op *op)
 		free(op->work[i].inner);
 		free(op->work[i].link);
 	}
+	for (size_t i = 0; i < op->n_networks; i++) {
+		free(op->networks[i].name);
+		free(op->networks[i].xml);
+	}
+	free(op->networks);
 	free(op->work);
 	free(op->ns);
 	free(op->name);
@@ -107,6 +112,18 @@ static struct volume_work *work_copy(const struct volume_work *work, size_t n)
 	return copy;
 }
 
+static struct op_network *networks_copy(const struct op_network *networks, size_t n)
+{
+	struct op_network *copy = n ? xcalloc(n, sizeof(*copy)) : NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		copy[i].name = xstrdup(networks[i].name);
+		copy[i].xml = xstrdup(networks[i].xml);
+		copy[i].or_user = networks[i].or_user;
+	}
+	return copy;
+}
+
 void op_copy(struct op *dst, const struct op *src)
 {
 	*dst = *src;
@@ -118,15 +135,22 @@ void op_copy(struct op *dst, const struct op *src)
 	dst->directory = xstrdup(src->directory);
 	dst->kept = xstrdup(src->kept);
 	dst->work = work_copy(src->work, src->n_work);
+	dst->networks = networks_copy(src->networks, src->n_networks);
+}
+
+void domain_info_done(struct domain_info *info)
+{
+	free(info->name);
+	free(info->console);
+	free(info->graphics);
+	free(info->nics);
+	*info = (struct domain_info){ 0 };
 }
 
 void op_result_done(struct op_result *result)
 {
-	for (size_t i = 0; i < result->n_domains; i++) {
-		free(result->domains[i].name);
-		free(result->domains[i].console);
-		free(result->domains[i].graphics);
-	}
+	for (size_t i = 0; i < result->n_domains; i++)
+		domain_info_done(&result->domains[i]);
 	free(result->domains);
 	if (result->detail) {
 		free(result->detail->config_xml);
@@ -135,6 +159,7 @@ void op_result_done(struct op_result *result)
 	free(result->detail);
 	free(result->words);
 	free(result->text);
+	free(result->fallback);
 	free(result->image);
 	*result = (struct op_result){ 0 };
 }

@@ -73,6 +73,8 @@ void vmi_free(struct vmi *vmi)
 	free(vmi->end_why);
 	free(vmi->domain);
 	free(vmi->console);
+	free(vmi->nics);
+	free(vmi->fallback);
 	free(vmi->graphics);
 	free(vmi->io.errors);
 	free(vmi->agent_problem);

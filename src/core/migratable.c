@@ -37,9 +37,22 @@ static char *check_interfaces(const struct vmi *vmi)
 	if (strstr(annotations, "\"" BRIDGE_ALLOWED "\""))
 		return NULL;
 	for (size_t i = 0; i < vmi->typed.n_interfaces; i++) {
-		if (vmi->typed.interfaces[i].bridge)
+		const struct interface *nic = &vmi->typed.interfaces[i];
+
+		if (nic->binding == BINDING_BRIDGE && !nic->network)
 			return xasprintf("interface '%s' is bridged to the pod network: use masquerade, or "
 					 "annotate it with " BRIDGE_ALLOWED,
+				nic->name);
+	}
+	return NULL;
+}
+
+/* Words why not, or NULL; owned by the caller. */
+static char *check_devices(const struct vmi *vmi)
+{
+	for (size_t i = 0; i < vmi->typed.n_interfaces; i++) {
+		if (vmi->typed.interfaces[i].binding == BINDING_SRIOV)
+			return xasprintf("interface '%s' is a device of this host (sriov)",
 				vmi->typed.interfaces[i].name);
 	}
 	return NULL;
@@ -85,6 +98,7 @@ static const struct {
 	bool storage; /* counts for a migration of the storage, too */
 } checks[] = { /* the first failure is the reason */
 	{ "InterfaceNotLiveMigratable",         check_interfaces, true },
+	{ "HostDeviceNotLiveMigratable",        check_devices,    true },
 	{ "NoTSCFrequencyNotLiveMigratable",    check_tsc,        true },
 	{ "HypervPassthroughNotLiveMigratable", check_hyperv,     true },
 	{ "DisksNotLiveMigratable",             check_disks,      false },

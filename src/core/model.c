@@ -16,6 +16,7 @@ ENUM_DEFINE(disk_cache, DISK_CACHE, DISK_CACHES)
 ENUM_DEFINE(volume_kind, VOLUME, VOLUME_KINDS)
 ENUM_DEFINE(bootloader, BOOTLOADER, BOOTLOADERS)
 ENUM_DEFINE(panic_model, PANIC_MODEL, PANIC_MODELS)
+ENUM_DEFINE(binding, BINDING, BINDINGS)
 ENUM_DEFINE(io_threads_policy, IO_THREADS, IO_THREADS_POLICIES)
 
 ENUM_DEFINE(phase, PHASE, PHASES)
@@ -128,6 +129,10 @@ static void interfaces_free(struct interface *interfaces, size_t n)
 		free(interfaces[i].model);
 		free(interfaces[i].mac);
 		free(interfaces[i].pci_address);
+		free(interfaces[i].network);
+		free(interfaces[i].cidr);
+		free(interfaces[i].cidr6);
+		free(interfaces[i].ports);
 	}
 	free(interfaces);
 }

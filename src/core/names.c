@@ -70,6 +70,15 @@ bool is_label_value(const char *s)
 	return !*s || (consists_of(s, ALNUM "-_.", LABEL_MAX_LEN) && has_no_edge(s, "-_."));
 }
 
+bool is_network_name(const char *s)
+{
+	const char *slash = strchr(s, '/');
+
+	if (slash && !is_dns_label_of(s, (size_t)(slash - s)))
+		return false;
+	return is_dns_subdomain(slash ? slash + 1 : s);
+}
+
 bool is_label_key(const char *s)
 {
 	const char *slash = strchr(s, '/');

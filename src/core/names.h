@@ -17,7 +17,8 @@
 bool is_dns_label(const char *s);     /* DNS-1123 label */
 bool is_dns_subdomain(const char *s); /* DNS-1123 subdomain */
 bool is_interface_name(const char *s);
-bool is_label_key(const char *s); /* [subdomain/]name, of a label or annotation */
+bool is_network_name(const char *s); /* [label/]subdomain */
+bool is_label_key(const char *s);    /* [subdomain/]name, of a label or annotation */
 bool is_label_value(const char *s);
 bool is_uuid(const char *s);
 void uuid_copy(char ret[UID_SIZE], const char *uuid); /* in lower case, as libvirt writes it */

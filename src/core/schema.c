@@ -8,6 +8,7 @@
 #include "core/schema_rows.h"
 
 #include "core/base64.h"
+#include "core/cidr.h"
 #include "core/names.h"
 
 static const struct schema_table *const tables[] = {
@@ -43,7 +44,7 @@ const struct schema_kind schema_kinds[] = {
 	{ "PersistentVolumeClaim",             SCOPE_MAX, NULL, NO_STORAGE },
 	{ "Secret",                            SCOPE_MAX, NULL, NULL },
 	{ "ConfigMap",                         SCOPE_MAX, NULL, NULL },
-	{ "NetworkAttachmentDefinition",       SCOPE_MAX, NULL, "only the pod network is there" },
+	{ "NetworkAttachmentDefinition",       SCOPE_MAX, NULL, NULL },
 	{ "Namespace",                         SCOPE_MAX, NULL, NULL },
 	{ "MigrationPolicy",                   SCOPE_MAX, "a guest stays on its host", NULL },
 	{ "PriorityClass",                     SCOPE_MAX, NULL, NULL },

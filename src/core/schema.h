@@ -79,6 +79,9 @@ enum schema_treat {
 	X(HYPERV_VENDOR, is_hyperv_vendor, "1 to 12 printable ASCII characters, no comma")             \
 	X(TIMEZONE, is_timezone, "a time zone such as Europe/Paris")                                   \
 	X(KERNEL_ARGS, is_kernel_args, "one line of at most 2047 characters")                          \
+	X(NETWORK_NAME, is_network_name, "a NetworkAttachmentDefinition: [namespace/]name")           \
+	X(CIDR4, is_cidr4, "a network such as 10.0.2.0/24")                                            \
+	X(CIDR6, is_cidr6, "a network such as fd10:0:2::/120")                                         \
 	X(PCI_ADDRESS, is_pci_address, "a PCI address such as 0000:81:01.0")                           \
 	X(PATH, is_clean_path, "an absolute path without '.', '..' or '//'")                           \
 	X(INNER_PATH, is_inner_path, "a path within it, without '.', '..' or '//'")    \

@@ -40,6 +40,9 @@ int spec_parse_interfaces(const struct node *spec, struct vmi_spec *s, struct er
 int spec_parse_medium(const struct node *from, struct volume *volume, struct err *err);
 int spec_parse_credentials(const struct node *spec, struct vmi_spec *s, struct err *err);
 
+/* The binding that a plugin of that name stands for; false: nobody knows it. name may be NULL. */
+bool binding_of_plugin(const char *name, enum binding *ret);
+
 /* spec_devices.c */
 int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct err *err);
 

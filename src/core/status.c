@@ -309,6 +309,10 @@ void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct cond
 	if (vmi->emulated && !phase_is_final(vmi->phase))
 		add(ret, "SoftwareEmulation", true, NULL,
 			xstrdup("there was no usable KVM: QEMU emulates the CPU"));
+	if (vmi->fallback && !phase_is_final(vmi->phase))
+		add(ret, "UserModeNetwork", true, "NoPodNetwork",
+			xasprintf("QEMU's own network stack stands in for the pod network: %s",
+				vmi->fallback));
 	if (vmi->phase == PHASE_RUNNING)
 		add_migratable(ret, vmi);
 	conditions_take_times(ret, &vmi->times);

@@ -161,6 +161,7 @@ void agent_free(struct agent *agent)
 	origins_done(agent);
 	disks_done(&agent->disks);
 	capacity_done(&agent->capacity);
+	macs_done(&agent->macs);
 	ops_done(agent);
 	notes_done(agent);
 	adoptions_done(agent);

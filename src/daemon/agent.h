@@ -10,6 +10,7 @@
 #include <vmagent/log.h>
 
 #include "core/input.h"
+#include "core/netconfig.h"
 #include "core/tuning.h"
 #include "io/store.h"
 
@@ -26,6 +27,8 @@ struct agent_options { /* borrowed for the agent's life */
 	bool kvm_is_missing; /* it is required and does not work: nothing starts */
 	struct host_place place;
 	bool pvpanic; /* libvirt knows the PCI panic device */
+	const struct network_config
+		*networks; /* NULL: the pod network is QEMU's own, and no others */
 	struct tuning tuning;
 	const struct peer_config *peer_list; /* without this node itself */
 	size_t n_peers;

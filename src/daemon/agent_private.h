@@ -6,6 +6,7 @@
 #ifndef VMAGENT_DAEMON_AGENT_PRIVATE_H
 #define VMAGENT_DAEMON_AGENT_PRIVATE_H
 
+#include "core/attach.h"
 #include "core/codec.h"
 #include "core/steps.h"
 #include "daemon/agent.h"
@@ -102,6 +103,11 @@ struct capacity { /* capacity.c */
 	struct machine_list waiting; /* for room, in the order in which they are let in */
 };
 
+struct macs {                   /* MAC addresses of runs, sorted */
+	struct mac_claim *list; /* owned */
+	size_t n, cap;
+};
+
 struct hostdown { /* the host goes down: hostdown.c */
 	bool active;
 	bool changed;              /* … is to be saved */
@@ -144,6 +150,7 @@ struct agent {
 	bool round_changed; /* whether there is a boot round is to be saved */
 	struct disks disks;
 	struct capacity capacity;
+	struct macs macs;
 	bool freed; /* a run gave back what others may wait for */
 	struct peers peers;
 	void (*commit_hook)(void *ctx, int64_t rv);
@@ -257,6 +264,22 @@ void ops_done(struct agent *agent);
 /* disks.c: takes or gives up the files of m's run, as it needs them now. */
 void disks_update(struct agent *agent, struct machine *m);
 enum obstacle disks_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+
+/* macs.c: takes or gives up the MAC addresses of m's run, with its disks. */
+void macs_hold(struct agent *agent, const struct machine *m, bool holds);
+enum obstacle macs_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+void macs_done(struct macs *macs);
+
+/* networks.c: a network that m's run names is not there, or cannot be used. */
+enum obstacle networks_obstacle(const struct agent *agent, const struct machine *m,
+	char **ret_words);
+/* Of each of its interfaces; owned by the caller, for networks_free(). */
+struct attachment *networks_attach(const struct agent *agent, const struct machine *m);
+void networks_free(struct attachment *list, size_t n);
+/* Which of libvirt's networks are to be there, and what the host must have. */
+void networks_fill_start(const struct agent *agent, struct op *op, const struct attachment *list,
+	size_t n);
+void networks_fill_prepare(const struct agent *agent, const struct machine *m, struct op *op);
 void disks_done(struct disks *disks);
 
 /* media.c: what its media are made of is there, and goes into its op. */
@@ -358,7 +381,7 @@ void adopt_result(struct agent *agent, const struct op_result *result, struct no
 void adoptions_done(struct agent *agent); /* whoever still waits is told */
 
 /* reach.c: whether a port of the running m can be reached, as §5.4 "portforward" has it. */
-int reach_network(const struct machine *m, struct err *err);
+int reach_network(const struct machine *m, unsigned port, struct err *err);
 
 /* errands.c */
 void errands_result(struct agent *agent, const struct op_result *result);

@@ -220,4 +220,5 @@ void config_done(struct config *config)
 	image_rules_done(&config->images);
 	config_peers_done(config);
 	host_place_done(&config->place);
+	network_config_done(&config->networks);
 }

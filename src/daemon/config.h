@@ -10,6 +10,7 @@
 #include <vmagent/peer.h>
 
 #include "core/image_ref.h"
+#include "core/netconfig.h"
 #include "core/tuning.h"
 
 #define CONFIG_FILE      "/etc/vmagent/vmagent.yaml"
@@ -39,6 +40,7 @@ struct config {
 	char *image_roots[CONFIG_ROOTS_MAX + 1]; /* … of containerDisk images: <state>/images */
 	struct image_map
 		images; /* what stands for images of registries; its folder: <state>/images */
+	struct network_config networks;
 	enum emulation emulation; /* auto: KVM where it truly works */
 	struct tuning tuning;
 };

@@ -252,6 +252,21 @@ static int read_group(struct config *config, const char *path, const struct node
 	return ret;
 }
 
+/* Those with a file of their own. */
+static const struct {
+	const char *name;
+	int (*read)(struct config *config, const char *path, const struct node *at,
+		struct err *err);
+} parts[] = {
+	{ "peers", config_read_peers },
+	{ "images", config_read_images },
+	{ "labels", config_read_labels },
+	{ "taints", config_read_taints },
+	{ "podNetwork", config_read_pod_network },
+	{ "networks", config_read_networks },
+	{ "sriovPools", config_read_pools },
+};
+
 static int read_field(struct config *config, const char *path, const struct node *field,
 	struct err *err)
 {
@@ -259,14 +274,9 @@ static int read_field(struct config *config, const char *path, const struct node
 
 	if (roots)
 		return read_roots(roots_at(config, roots), path, field, err);
-	if (streq(field->key, "peers"))
-		return config_read_peers(config, path, field, err);
-	if (streq(field->key, "images"))
-		return config_read_images(config, path, field, err);
-	if (streq(field->key, "labels"))
-		return config_read_labels(config, path, field, err);
-	if (streq(field->key, "taints"))
-		return config_read_taints(config, path, field, err);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (streq(parts[i].name, field->key))
+			return parts[i].read(config, path, field, err);
 	if (is_group(field->key))
 		return read_group(config, path, field, err);
 	return read_named(config, path, field->key, field, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the two sources of the configuration share: config.c has the tables of settings and reads the
- * command line, config_file.c reads the file, config_peers.c and config_images.c what it says of peers and images.
+ * command line, config_file.c reads the file, config_peers.c, config_images.c and config_networks.c what it says of those.
  */
 #ifndef VMAGENT_DAEMON_CONFIG_PRIVATE_H
 #define VMAGENT_DAEMON_CONFIG_PRIVATE_H
@@ -50,5 +50,13 @@ int config_read_labels(struct config *config, const char *path, const struct nod
 int config_read_taints(struct config *config, const char *path, const struct node *list,
 	struct err *err);
 void config_peers_done(struct config *config);
+
+/* config_networks.c: spec.podNetwork, spec.networks, spec.sriovPools. */
+int config_read_pod_network(struct config *config, const char *path, const struct node *map,
+	struct err *err);
+int config_read_networks(struct config *config, const char *path, const struct node *map,
+	struct err *err);
+int config_read_pools(struct config *config, const char *path, const struct node *list,
+	struct err *err);
 
 #endif

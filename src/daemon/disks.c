@@ -89,6 +89,7 @@ void disks_update(struct agent *agent, struct machine *m)
 	if (holds == m->holds_disks)
 		return;
 	m->holds_disks = holds;
+	macs_hold(agent, m, holds);
 	if (!holds) {
 		release(&agent->disks, m);
 		agent->freed = true;

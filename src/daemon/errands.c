@@ -44,7 +44,7 @@ static int reach(const struct agent *agent, const struct errand *errand, const s
 		return reach_display(agent, errand->ns, errand->name, &path, err);
 	if (errand->kind == OP_AGENT_LOOK)
 		return guest_look_check(m->vmi, &m->dom, err);
-	return reach_network(m, err);
+	return reach_network(m, errand->port, err);
 }
 
 static int check(const struct agent *agent, const struct errand *errand, struct machine **ret,

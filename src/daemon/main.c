@@ -225,6 +225,7 @@ static void fill_options(struct program *p)
 		.node_name = p->node_name,
 		.boot_id = p->boot_id,
 		.pvpanic = virt_has_pvpanic(),
+		.networks = &p->config.networks,
 		.tuning = p->config.tuning,
 		.rebuilt = p->options.rebuilt,
 		.peer_list = p->peers,

@@ -286,6 +286,17 @@ static void note_words(struct agent *agent, struct machine *m, const struct op_r
 	agent_note(agent, &m->vmi->meta, &what);
 }
 
+static void note_fallback(struct agent *agent, struct machine *m, const struct op_result *result)
+{
+	struct happening what = { 0 };
+
+	if (!m->vmi || !result->fallback)
+		return;
+	happen(&what, KIND_VMI, "UserModeNetwork",
+		"QEMU's own network stack stands in for the pod network: %s", result->fallback);
+	agent_note(agent, &m->vmi->meta, &what);
+}
+
 static void machine_result(struct agent *agent, const struct inflight *in,
 	const struct op_result *result, struct now now)
 {
@@ -305,6 +316,8 @@ static void machine_result(struct agent *agent, const struct inflight *in,
 		read_result(agent, m, in, result);
 	if (in->kind == OP_PURGE)
 		note_purge(agent, m, result);
+	if (in->kind == OP_START)
+		note_fallback(agent, m, result);
 	if (in->kind == OP_WORDS)
 		note_words(agent, m, result);
 	else

@@ -15,6 +15,8 @@ static obstacle_fn *const checks[] = {
 	placing_obstacle,
 	disks_obstacle,
 	media_obstacle,
+	macs_obstacle,
+	networks_obstacle,
 	capacity_obstacle,
 };
 

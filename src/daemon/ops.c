@@ -50,8 +50,12 @@ static struct domain_context context_of(const struct agent *agent, const struct 
 static void fill_start(const struct agent *agent, const struct machine *m, struct op *op)
 {
 	struct domain_context context = context_of(agent, m, op);
+	struct attachment *attachments = networks_attach(agent, m);
 
+	context.attachments = attachments;
 	op->xml = domain_xml(&m->vmi->typed, &context);
+	networks_fill_start(agent, op, attachments, m->vmi->typed.n_interfaces);
+	networks_free(attachments, m->vmi->typed.n_interfaces);
 	op->paused = m->vmi->pause == PAUSE_HELD;
 	op->replaces = m->vm ? xstrdup(m->vm->adopts) : NULL;
 }
@@ -81,6 +85,13 @@ static void fill_purge(const struct agent *agent, const struct machine *m, struc
 	copy_str(op->uuid, UID_SIZE, m->vm->uuid);
 }
 
+static void fill_prepare(const struct agent *agent, const struct machine *m, struct op *op)
+{
+	volume_works(&m->vmi->typed, op->directory, &op->work, &op->n_work);
+	media_fill(agent, m, op);
+	networks_fill_prepare(agent, m, op);
+}
+
 static void fill_op(const struct agent *agent, const struct machine *m, struct op *op)
 {
 	op->ns = xstrdup(m->ns);
@@ -102,10 +113,8 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		fill_start(agent, m, op);
 	if (op->kind == OP_CLAIM)
 		fill_claim(agent, m, op);
-	if (op->kind == OP_PREPARE) {
-		volume_works(&m->vmi->typed, op->directory, &op->work, &op->n_work);
-		media_fill(agent, m, op);
-	}
+	if (op->kind == OP_PREPARE)
+		fill_prepare(agent, m, op);
 }
 
 static struct op *op_new(struct agent *agent, enum op_kind kind)

@@ -67,7 +67,24 @@ int reach_display(const struct agent *agent, const char *ns, const char *name,
 	return 0;
 }
 
-int reach_network(const struct machine *m, struct err *err)
+/* Of the interface to the pod network: KubeVirt lets in what it lists, or all where it lists nothing. */
+static bool is_open(const struct vmi_spec *spec, unsigned port)
+{
+	for (size_t i = 0; i < spec->n_interfaces; i++) {
+		const struct interface *nic = &spec->interfaces[i];
+
+		if (nic->network || !nic->n_ports)
+			continue;
+		for (size_t p = 0; p < nic->n_ports; p++)
+			if (!nic->ports[p].udp && port >= nic->ports[p].first &&
+				port <= nic->ports[p].last)
+				return true;
+		return false;
+	}
+	return true;
+}
+
+int reach_network(const struct machine *m, unsigned port, struct err *err)
 {
 	const struct vmi *vmi = m->vmi;
 
@@ -79,5 +96,9 @@ int reach_network(const struct machine *m, struct err *err)
 	if (!vmi->typed.n_interfaces)
 		return err_set(err, ERR_BAD_REQUEST, "no network interfaces are present in '%s'",
 			vmi->meta.name);
+	if (!is_open(&vmi->typed, port))
+		return err_set(err, ERR_BAD_REQUEST,
+			"port %u of '%s' is closed: the ports of its interface do not list it",
+			port, vmi->meta.name);
 	return 0;
 }

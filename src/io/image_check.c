@@ -274,6 +274,10 @@ static int check_work(struct job *job, size_t i)
 		return link_file(job, work);
 	case VOLUME_WORK_MEDIUM:
 		return image_stage_medium(job, work);
+	case VOLUME_WORK_BRIDGE:
+	case VOLUME_WORK_DEVICE:
+	case VOLUME_WORK_PROGRAM:
+		return image_check_host(job, work);
 	case VOLUME_WORK_EMPTY:
 	case VOLUME_WORK_MAX:
 		return 0;

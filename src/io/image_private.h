@@ -35,6 +35,8 @@ struct job { /* one op under way */
 
 /* On the pool: everything of PREPARE but qemu-img. Fills job->err. */
 void image_check(struct job *job);
+/* image_host.c: whether the host has what is no file. Fills job->err. */
+int image_check_host(struct job *job, const struct volume_work *work);
 /* On the pool: the images are whole; makes them durable and gives them their names. */
 void image_finish(struct job *job);
 /* On the pool: removes the run's folder with all that is in it. */

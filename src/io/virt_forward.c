@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection to a port of a guest with user-mode networking, which the host can only enter by a forward of QEMU's: one is
+ * A connection to a port of a guest: to its address, where the host can reach that. With user-mode networking the host can
+ * only enter by a forward of QEMU's: one is
  * made, connected to, and taken away again as soon as QEMU has accepted. The connection stays, and nobody else's can
  * come after it. Workers.
  *
@@ -9,6 +10,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -18,8 +20,10 @@
 
 #include "io/virt_usernet.h"
 #include "io/virt_private.h"
+#include "io/virt_xml.h"
 
 #define FORWARD_ADDRESS "127.118.109.97" /* "vma" */
+#define CONNECT_MS      5000             /* until a guest's address has answered */
 #define LOOK_MS         20               /* between looks at how far it is … */
 #define LOOKS_MAX       150              /* … of which so many: 3 s */
 
@@ -127,7 +131,7 @@ static int await(virDomainPtr dom, int fd, unsigned port, const struct op *op, s
 		op->port, op->name);
 }
 
-static int forward(virDomainPtr dom, const struct op *op, struct err *err)
+static int forward_by_qemu(virDomainPtr dom, const struct op *op, struct err *err)
 {
 	unsigned port = remove_old(dom, err) ? 0 : add_forward(dom, op->port, err);
 	int fd = port ? connect_to(port, err) : -1;
@@ -138,6 +142,87 @@ static int forward(virDomainPtr dom, const struct op *op, struct err *err)
 	}
 	if (port)
 		remove_forward(dom, port);
+	return fd;
+}
+
+/* ---- by its address --------------------------------------------------------------------------------- */
+
+/* 0 when it is connected; else an errno. */
+static int finish_connect(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLOUT };
+	socklen_t size = sizeof(int);
+	int error = 0;
+
+	if (poll(&poll_fd, 1, CONNECT_MS) <= 0)
+		return ETIMEDOUT;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+		return errno;
+	return error;
+}
+
+static int connect_address(const char *address, const struct op *op, struct err *err)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)op->port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
+
+	if (fd < 0 || inet_pton(AF_INET, address, &to.sin_addr) != 1)
+		error = fd < 0 ? errno : EINVAL;
+	else if (connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+		error = errno == EINPROGRESS ? finish_connect(fd) : errno;
+	if (!error && fcntl(fd, F_SETFL, 0) == 0)
+		return fd;
+	if (error == ECONNREFUSED)
+		err_set(err, ERR_UNAVAILABLE,
+			"connection refused: nothing listens on port %u of '%s'", op->port,
+			op->name);
+	else
+		err_set(err, ERR_UNAVAILABLE, "no answer from port %u of '%s' (%s): %s", op->port,
+			op->name, address, strerror(error));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static bool has_user_network(const struct domain_info *info)
+{
+	for (size_t i = 0; i < info->n_nics; i++)
+		if (streq(info->nics[i].type, "user"))
+			return true;
+	return false;
+}
+
+static int connect_nics(const struct domain_info *info, const struct op *op, struct err *err)
+{
+	for (size_t i = 0; i < info->n_nics; i++)
+		if (info->nics[i].address[0])
+			return connect_address(info->nics[i].address, op, err);
+	err_set(err, ERR_UNAVAILABLE,
+		"no address of '%s' is known yet: on a bridge of the host's it is seen once the two "
+		"have talked",
+		op->name);
+	return -1;
+}
+
+static int forward(virDomainPtr dom, const struct op *op, struct err *err)
+{
+	char *xml = virDomainGetXMLDesc(dom, 0);
+	struct domain_info info = { 0 };
+	int fd = -1;
+
+	if (!xml) {
+		virt_error(err, "read the XML of domain '%s'", op->domain);
+		return -1;
+	}
+	virt_xml_live(xml, &info);
+	if (has_user_network(&info)) {
+		fd = forward_by_qemu(dom, op, err);
+	} else {
+		virt_network_addresses(dom, &info);
+		fd = connect_nics(&info, op, err);
+	}
+	domain_info_done(&info);
+	free(xml);
 	return fd;
 }
 

@@ -5,6 +5,7 @@
  * is for (design §4 "Identity").
  */
 #include "io/virt_private.h"
+#include "io/virt_xml.h"
 
 int virt_check_owner(virDomainPtr dom, const struct op *op, struct err *err)
 {
@@ -177,11 +178,19 @@ static int undefine_with_all(virDomainPtr dom, bool keep_nvram)
 static void undefine(virDomainPtr dom, bool keep_nvram, struct err *err)
 {
 	const char *name = virDomainGetName(dom);
+	char *xml = virDomainGetXMLDesc(dom, VIR_DOMAIN_XML_INACTIVE);
+	struct domain_info info = { 0 };
 
+	if (xml)
+		virt_xml_live(xml, &info);
+	free(xml);
 	if (virDomainIsActive(dom) == 1)
 		err_set(err, ERR_CONFLICT, "domain '%s' is still active", name);
 	else if (undefine_with_all(dom, keep_nvram) < 0 && virt_error_last() != VIR_ERR_NO_DOMAIN)
 		virt_error(err, "undefine domain '%s'", name);
+	else
+		virt_network_release(virDomainGetConnect(dom), &info);
+	domain_info_done(&info);
 }
 
 void virt_do_undefine(virConnectPtr conn, const struct op *op, struct op_result *result)

@@ -100,6 +100,15 @@ void virt_do_undefine(virConnectPtr conn, const struct op *op, struct op_result 
 /* virt_purge.c */
 void virt_do_purge(virConnectPtr conn, const struct op *op, struct op_result *result);
 
+/* virt_network.c. What has to be there before op's domain starts: *ret_xml is its definition, owned by the caller, and
+ * *ret_fallback, owned, says why a network in it has QEMU's own stack in its place, or is left as it is. */
+int virt_networks_prepare(virConnectPtr conn, const struct op *op, char **ret_xml,
+	char **ret_fallback, struct err *err);
+/* Gives up the addresses of a domain's interfaces. */
+void virt_network_release(virConnectPtr conn, const struct domain_info *info);
+/* Fills in the addresses of an active domain's interfaces, as far as they are known. */
+void virt_network_addresses(virDomainPtr dom, struct domain_info *info);
+
 /* virt_adopt.c */
 void virt_do_describe(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_claim(virConnectPtr conn, const struct op *op, struct op_result *result);

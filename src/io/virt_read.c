@@ -156,14 +156,6 @@ static enum found live_xml(virDomainPtr dom, struct domain_info *info, struct er
 	return FOUND_ONE;
 }
 
-static void info_done(struct domain_info *info)
-{
-	free(info->name);
-	free(info->console);
-	free(info->graphics);
-	*info = (struct domain_info){ 0 };
-}
-
 enum found virt_info(virDomainPtr dom, struct domain_info *ret, struct err *err)
 {
 	struct domain_info info = { .name = xstrdup(virDomainGetName(dom)),
@@ -182,7 +174,7 @@ enum found virt_info(virDomainPtr dom, struct domain_info *ret, struct err *err)
 	if (found == FOUND_ONE)
 		*ret = info;
 	else
-		info_done(&info);
+		domain_info_done(&info);
 	return found;
 }
 
@@ -195,8 +187,10 @@ void virt_do_read(virConnectPtr conn, const struct op *op, struct op_result *res
 	if (virt_find(conn, op->uuid, &dom, &result->err) != FOUND_ONE)
 		return;
 	result->domains = xcalloc(1, sizeof(*result->domains));
-	if (virt_info(dom, result->domains, &result->err) == FOUND_ONE)
+	if (virt_info(dom, result->domains, &result->err) == FOUND_ONE) {
 		result->n_domains = 1;
+		virt_network_addresses(dom, result->domains);
+	}
 	virDomainFree(dom);
 }
 
@@ -212,10 +206,13 @@ void virt_do_list(virConnectPtr conn, const struct op *op, struct op_result *res
 	}
 	result->domains = xcalloc((size_t)n + 1, sizeof(*result->domains));
 	for (int i = 0; i < n; i++) {
-		if (!result->err.code &&
-			virt_info(list[i], &result->domains[result->n_domains], &result->err) ==
-				FOUND_ONE)
+		struct domain_info *info = &result->domains[result->n_domains];
+
+		if (!result->err.code && virt_info(list[i], info, &result->err) == FOUND_ONE) {
+			free(take(&info->nics)); /* their addresses would take a call for each */
+			info->n_nics = 0;
 			result->n_domains++;
+		}
 		virDomainFree(list[i]);
 	}
 	free(list);

@@ -117,15 +117,19 @@ static void define_and_create(struct definition *d, struct err *err)
 	virDomainFree(dom);
 }
 
-/* A host that cannot limit a guest runs it all the same, and *ret_words say so. */
-static void start(virConnectPtr conn, const struct op *op, char **ret_words, struct err *err)
+/* A host that cannot limit a guest runs it all the same, and result->text says so. */
+static void start(virConnectPtr conn, const struct op *op, struct op_result *result)
 {
-	struct definition d = { conn, op, op->xml, NULL };
-	autofree char *unlimited = NULL, *why = NULL;
+	autofree char *xml = NULL, *unlimited = NULL, *why = NULL;
+	struct definition d = { .conn = conn, .op = op };
+	struct err *err = &result->err;
 
+	if (virt_networks_prepare(conn, op, &xml, &result->fallback, err))
+		return;
+	d.xml = xml;
 	define_and_create(&d, err);
 	if (err->code && virt_limits_are_refused(err->msg))
-		unlimited = virt_xml_without_limits(op->xml);
+		unlimited = virt_xml_without_limits(xml);
 	if (unlimited) {
 		why = xstrdup(err->msg);
 		*err = (struct err){ 0 };
@@ -133,7 +137,7 @@ static void start(virConnectPtr conn, const struct op *op, char **ret_words, str
 		define_and_create(&d, err);
 	}
 	if (unlimited && !err->code)
-		*ret_words = take(&why);
+		result->text = take(&why);
 	free(d.kept);
 }
 
@@ -161,7 +165,7 @@ static bool is_started(virConnectPtr conn, const struct op *op, struct err *err)
 void virt_do_start(virConnectPtr conn, const struct op *op, struct op_result *result)
 {
 	if (!is_started(conn, op, &result->err) && !result->err.code)
-		start(conn, op, &result->text, &result->err);
+		start(conn, op, result);
 	if (!result->err.code)
 		virt_do_read(conn, op, result); /* as it runs now */
 }

@@ -5,12 +5,10 @@
  */
 #include "core/domxml.h"
 #include "core/image_format.h"
-#include "io/virt_xml.h"
+#include "io/virt_xml_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libxml/parser.h>
-#include <libxml/tree.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,40 +26,11 @@ struct completion {
 	struct err *err;
 };
 
-static xmlDocPtr parse(const char *xml)
-{
-	return xmlReadMemory(xml, (int)strlen(xml), NULL, NULL,
-		XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS);
-}
-
-/* The next element of that name: at from or after it among its siblings. */
-static xmlNodePtr find(xmlNodePtr from, const char *name)
-{
-	for (; from; from = from->next)
-		if (from->type == XML_ELEMENT_NODE && streq((const char *)from->name, name))
-			return from;
-	return NULL;
-}
-
-static xmlNodePtr child(xmlNodePtr parent, const char *name)
-{
-	return parent ? find(parent->children, name) : NULL;
-}
-
-static char *attr(xmlNodePtr node, const char *name)
-{
-	xmlChar *value = node ? xmlGetNoNsProp(node, BAD_CAST name) : NULL;
-	char *copy = xstrdup((const char *)value);
-
-	xmlFree(value);
-	return copy;
-}
-
 /* Of a channel that is the guest agent's: whether its other end is open. */
 static bool is_agent_connected(xmlNodePtr channel)
 {
-	xmlNodePtr target = child(channel, "target");
-	autofree char *name = attr(target, "name"), *state = attr(target, "state");
+	xmlNodePtr target = tree_child(channel, "target");
+	autofree char *name = tree_attr(target, "name"), *state = tree_attr(target, "state");
 
 	return streq(name, DOMAIN_AGENT_CHANNEL) && streq(state, "connected");
 }
@@ -69,31 +38,32 @@ static bool is_agent_connected(xmlNodePtr channel)
 /* Of a VNC server that listens on one; else NULL. */
 static char *vnc_socket(xmlNodePtr graphics)
 {
-	autofree char *type = attr(graphics, "type");
+	autofree char *type = tree_attr(graphics, "type");
 
-	return streq(type, "vnc") ? attr(child(graphics, "listen"), "socket") : NULL;
+	return streq(type, "vnc") ? tree_attr(tree_child(graphics, "listen"), "socket") : NULL;
 }
 
 void virt_xml_live(const char *xml, struct domain_info *info)
 {
-	xmlDocPtr doc = parse(xml);
-	xmlNodePtr devices = child(doc ? xmlDocGetRootElement(doc) : NULL, "devices");
-	xmlNodePtr channel = child(devices, "channel");
+	xmlDocPtr doc = tree_read(xml);
+	xmlNodePtr devices = tree_child(doc ? xmlDocGetRootElement(doc) : NULL, "devices");
+	xmlNodePtr channel = tree_child(devices, "channel");
 
-	info->console = attr(child(child(devices, "serial"), "source"), "path");
+	info->console = tree_attr(tree_child(tree_child(devices, "serial"), "source"), "path");
 	info->graphics = NULL;
-	for (xmlNodePtr g = child(devices, "graphics"); g && !info->graphics;
-		g = find(g->next, "graphics"))
+	for (xmlNodePtr g = tree_child(devices, "graphics"); g && !info->graphics;
+		g = tree_find(g->next, "graphics"))
 		info->graphics = vnc_socket(g);
+	virt_xml_nics(devices, info);
 	info->agent = false;
-	for (; channel; channel = find(channel->next, "channel"))
+	for (; channel; channel = tree_find(channel->next, "channel"))
 		info->agent |= is_agent_connected(channel);
 	xmlFreeDoc(doc);
 }
 
 static bool is_dac(xmlNodePtr secmodel)
 {
-	xmlChar *model = xmlNodeGetContent(child(secmodel, "model"));
+	xmlChar *model = xmlNodeGetContent(tree_child(secmodel, "model"));
 	bool is = streq((const char *)model, "dac");
 
 	xmlFree(model);
@@ -102,13 +72,13 @@ static bool is_dac(xmlNodePtr secmodel)
 
 bool virt_xml_qemu_uid(const char *capabilities, unsigned *ret_uid)
 {
-	xmlDocPtr doc = parse(capabilities);
-	xmlNodePtr host = child(doc ? xmlDocGetRootElement(doc) : NULL, "host");
-	xmlNodePtr model = child(host, "secmodel");
+	xmlDocPtr doc = tree_read(capabilities);
+	xmlNodePtr host = tree_child(doc ? xmlDocGetRootElement(doc) : NULL, "host");
+	xmlNodePtr model = tree_child(host, "secmodel");
 	bool found = false;
 
-	for (; model && !found; model = find(model->next, "secmodel")) {
-		xmlChar *label = is_dac(model) ? xmlNodeGetContent(child(model, "baselabel"))
+	for (; model && !found; model = tree_find(model->next, "secmodel")) {
+		xmlChar *label = is_dac(model) ? xmlNodeGetContent(tree_child(model, "baselabel"))
 					       : NULL;
 
 		found = label && sscanf((const char *)label, "+%u:", ret_uid) == 1;
@@ -154,12 +124,12 @@ static int probe_format(const char *path, const char **ret_format, struct err *e
 
 static int complete_backing(struct completion *c, xmlNodePtr backing)
 {
-	xmlNodePtr source = child(backing, "source");
-	autofree char *path = attr(source, "file");
+	xmlNodePtr source = tree_child(backing, "source");
+	autofree char *path = tree_attr(source, "file");
 	const char *format;
 	xmlNodePtr node;
 
-	if (!path || child(backing, "format"))
+	if (!path || tree_child(backing, "format"))
 		return 0;
 	if (probe_format(path, &format, c->err) < 0)
 		return -(int)c->err->code;
@@ -208,8 +178,8 @@ static void set_int(xmlNodePtr node, const char *name, int value)
 /* <blockio/> without sizes is to get the volume's; SATA knows sectors only. */
 static void complete_block_size(xmlNodePtr disk, const char *path, const struct stat *st)
 {
-	xmlNodePtr blockio = child(disk, "blockio");
-	autofree char *bus = attr(child(disk, "target"), "bus");
+	xmlNodePtr blockio = tree_child(disk, "blockio");
+	autofree char *bus = tree_attr(tree_child(disk, "target"), "bus");
 	struct block_sizes sizes;
 
 	if (!blockio || blockio->properties)
@@ -223,7 +193,7 @@ static void complete_block_size(xmlNodePtr disk, const char *path, const struct 
 /* A file that is not there is libvirt's to complain about. */
 static int complete_source(struct completion *c, xmlNodePtr disk, xmlNodePtr source)
 {
-	autofree char *file = attr(source, "file"), *lun = attr(source, "dev");
+	autofree char *file = tree_attr(source, "file"), *lun = tree_attr(source, "dev");
 	const char *path = lun ? lun : file;
 	struct stat st;
 
@@ -247,15 +217,15 @@ static int complete_source(struct completion *c, xmlNodePtr disk, xmlNodePtr sou
 
 static int complete_disks(struct completion *c, xmlDocPtr doc)
 {
-	xmlNodePtr devices = child(xmlDocGetRootElement(doc), "devices");
+	xmlNodePtr devices = tree_child(xmlDocGetRootElement(doc), "devices");
 	xmlNodePtr disk;
 
-	for (disk = child(devices, "disk"); disk; disk = find(disk->next, "disk")) {
-		xmlNodePtr source = child(disk, "source");
+	for (disk = tree_child(devices, "disk"); disk; disk = tree_find(disk->next, "disk")) {
+		xmlNodePtr source = tree_child(disk, "source");
 
 		if (source && complete_source(c, disk, source))
 			return -c->err->code;
-		if (complete_backing(c, child(disk, "backingStore")))
+		if (complete_backing(c, tree_child(disk, "backingStore")))
 			return -c->err->code;
 	}
 	return 0;
@@ -264,7 +234,7 @@ static int complete_disks(struct completion *c, xmlDocPtr doc)
 /* A domain that says nothing has 1024 shares, or a weight of 100. */
 static void complete_shares(const struct virt_host *host, xmlDocPtr doc)
 {
-	xmlNodePtr shares = child(child(xmlDocGetRootElement(doc), "cputune"), "shares");
+	xmlNodePtr shares = tree_child(tree_child(xmlDocGetRootElement(doc), "cputune"), "shares");
 	xmlChar *text = shares && host->unified_cgroups ? xmlNodeGetContent(shares) : NULL;
 	long long weight = text ? strtoll((const char *)text, NULL, 10) * 100 / 1024 : 0;
 	char number[24];
@@ -275,25 +245,11 @@ static void complete_shares(const struct virt_host *host, xmlDocPtr doc)
 	xmlFree(text);
 }
 
-static char *printed(xmlDocPtr doc)
-{
-	xmlChar *text = NULL;
-	char *copy;
-	int size;
-
-	xmlDocDumpFormatMemory(doc, &text, &size, 1);
-	if (!text)
-		abort();
-	copy = xstrdup((const char *)text);
-	xmlFree(text);
-	return copy;
-}
-
 int virt_xml_complete(const char *xml, const struct virt_host *host, char **ret_xml,
 	char **ret_kept, struct err *err)
 {
 	struct completion c = { .host = host, .err = err };
-	xmlDocPtr doc = parse(xml);
+	xmlDocPtr doc = tree_read(xml);
 	int rc;
 
 	if (!doc)
@@ -301,7 +257,7 @@ int virt_xml_complete(const char *xml, const struct virt_host *host, char **ret_
 	complete_shares(host, doc);
 	rc = complete_disks(&c, doc);
 	if (!rc) {
-		*ret_xml = printed(doc);
+		*ret_xml = tree_print(doc);
 		*ret_kept = take(&c.kept);
 	}
 	free(c.kept);

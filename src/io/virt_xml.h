@@ -8,8 +8,8 @@
 
 #include <vmagent/hypervisor.h>
 
-/* Of an active domain's XML: the paths of the first serial port's pty or socket and of a VNC server's socket, and whether
- * a guest agent has opened its channel. Sets these three of *info, whose strings are the caller's then. */
+/* Of an active domain's XML: the paths of the first serial port's pty or socket and of a VNC server's socket, whether
+ * a guest agent has opened its channel, and the interfaces. Sets these of *info, whose memory is the caller's then. */
 void virt_xml_live(const char *xml, struct domain_info *info);
 
 /* The user that QEMU runs as, from the capabilities; false where libvirt does not switch users. */
@@ -39,5 +39,20 @@ int virt_xml_complete(const char *xml, const struct virt_host *host, char **ret_
 bool virt_limits_are_refused(const char *message);
 /* The same without what needs control groups (<memtune>; shares and quotas); owned by the caller. NULL: nothing does. */
 char *virt_xml_without_limits(const char *xml);
+/* The domain with QEMU's own network stack in place of that network; owned by the caller, NULL: it is no XML. */
+char *virt_xml_without_network(const char *xml, const char *network);
+
+struct virt_reservation { /* DHCP gives it that address */
+	char mac[MAC_SIZE];
+	char address[IP_SIZE];
+};
+struct virt_reservations {
+	char *cidr;                    /* owned; the gateway's address, and the prefix */
+	struct virt_reservation *list; /* owned */
+	size_t n;
+};
+/* Of a network's XML; false if it has no DHCP. */
+bool virt_xml_reservations(const char *xml, struct virt_reservations *ret);
+void virt_reservations_done(struct virt_reservations *r);
 
 #endif

@@ -231,6 +231,7 @@ set_up()
 		spec:
 		  hostDiskRoots: [ $T/disks ]
 		  imageRoots: [ $T, $B/guest ]
+		  podNetwork: { type: ${POD_NETWORK:-user} }
 	YAML
 	"${ENV}_begin"
 }

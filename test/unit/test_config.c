@@ -113,6 +113,31 @@ START_TEST(test_place)
 }
 END_TEST
 
+START_TEST(test_networks)
+{
+	write_file("apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
+		   "  podNetwork: {type: nat, cidr: 10.9.0.0/16}\n"
+		   "  networks:\n"
+		   "    lan: {type: bridge, bridge: br0}\n"
+		   "    other/dmz: {type: ovs, bridge: ovs0, vlan: 7}\n"
+		   "  sriovPools:\n"
+		   "  - {name: intel.com/fast, pf: eth2}\n"
+		   "  - {name: slow, vfs: [\"0000:81:01.0\", \"0000:81:01.1\"]}\n");
+	ck_assert_msg(LOAD("--config", path) == 0, "%s", err.msg);
+	ck_assert_int_eq(config.networks.pod, POD_NAT);
+	ck_assert_str_eq(config.networks.cidr, "10.9.0.0/16");
+	ck_assert_str_eq(network_find(&config.networks, "lan")->how.source, "br0");
+	ck_assert_uint_eq(network_find(&config.networks, "other/dmz")->how.vlan, 7);
+	ck_assert_ptr_null(network_find(&config.networks, "dmz"));
+	ck_assert_str_eq(pool_find(&config.networks, "intel.com/fast")->pf, "eth2");
+	ck_assert_uint_eq(pool_find(&config.networks, "intel.com/slow")->n_vfs, 2);
+	ck_assert_ptr_null(pool_find(&config.networks, "intel.com/none"));
+	config_done(&config);
+	ck_assert_int_eq(LOAD("--socket", "/s"), 0);
+	ck_assert_int_eq(config.networks.pod, POD_AUTO);
+}
+END_TEST
+
 START_TEST(test_read_only_socket)
 {
 	ck_assert_int_eq(LOAD("--socket", "/run/a.b/x.sock"), 0);
@@ -243,6 +268,25 @@ static const struct {
 	{ SPEC "  images: [{match: a, path: /a/../b}]\n",
 		":4:23: path: expected an absolute path" },
 	{ SPEC "  images: [{match: a, file: /a}]\n", ":4:23: no such field: an image has" },
+	{ SPEC "  podNetwork: nat\n", ":4:3: spec.podNetwork: expected fields" },
+	{ SPEC "  podNetwork: {type: slirp}\n",
+		":4:16: spec.podNetwork: expected one of auto, nat, user, bridge, libvirt-network" },
+	{ SPEC "  podNetwork: {type: bridge}\n", "spec.podNetwork: type bridge needs a bridge" },
+	{ SPEC "  podNetwork: {bridge: a/b}\n", "spec.podNetwork: expected the name of a bridge" },
+	{ SPEC "  podNetwork: {cidr: 10.0.0.1}\n", "spec.podNetwork: expected a network such as" },
+	{ SPEC "  podNetwork: {mtu: 9}\n", "its fields are type, bridge, network, cidr" },
+	{ SPEC "  podNetwork: {type: libvirt-network}\n",
+		"spec.podNetwork: type libvirt-network needs a network" },
+	{ SPEC "  networks: {lan: br0}\n", ":4:14: spec.networks: expected a network: {type" },
+	{ SPEC "  networks: {Lan: {type: user}}\n", "spec.networks: expected a name as multus" },
+	{ SPEC "  networks: {lan: {type: ovs}}\n",
+		":4:14: spec.networks: bridge: field is required for type 'ovs'" },
+	{ SPEC "  sriovPools: {}\n", "spec.sriovPools: expected a list of at most 64 pools" },
+	{ SPEC "  sriovPools: [{name: a}]\n", "spec.sriovPools: a pool has a name, and either" },
+	{ SPEC "  sriovPools: [{name: a, pf: e0, vfs: []}]\n", "a pool has a name, and either" },
+	{ SPEC "  sriovPools: [{name: a, vfs: [1]}]\n", "vfs: expected a PCI address such as" },
+	{ SPEC "  sriovPools: [{name: a, pf: e0}, {name: a, pf: e1}]\n",
+		":4:35: spec.sriovPools: a pool has a name of its own" },
 	{ "[1]", "expected apiVersion vmagent.io/v1" },
 };
 
@@ -290,6 +334,7 @@ Suite *test_config_suite(void)
 	tcase_add_checked_fixture(tcase, NULL, tear_down);
 	tcase_add_test(tcase, test_defaults);
 	tcase_add_test(tcase, test_file_then_command_line);
+	tcase_add_test(tcase, test_networks);
 	tcase_add_test(tcase, test_read_only_socket);
 	tcase_add_test(tcase, test_place);
 	tcase_add_test(tcase, test_peers);

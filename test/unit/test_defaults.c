@@ -34,13 +34,13 @@ static void expect_at(const struct node *root, const char *path, const char *jso
 	ck_assert_msg(streq(said, json), "%s: %s, expected %s", path, said, json);
 }
 
-#define CPU     "domain.cpu"
-#define GUEST   "domain.memory.guest"
-#define DISKS   "domain.devices.disks"
-#define NICS    "domain.devices.interfaces"
-#define POD     "[{\"name\":\"default\",\"pod\":{}}]"
-#define BRIDGE  "[{\"name\":\"default\",\"bridge\":{}}]"
-#define ONE_CPU "{\"sockets\":1,\"cores\":1,\"threads\":1,\"model\":\"host-model\"}"
+#define CPU        "domain.cpu"
+#define GUEST      "domain.memory.guest"
+#define DISKS      "domain.devices.disks"
+#define NICS       "domain.devices.interfaces"
+#define POD        "[{\"name\":\"default\",\"pod\":{}}]"
+#define MASQUERADE "[{\"name\":\"default\",\"masquerade\":{}}]"
+#define ONE_CPU    "{\"sockets\":1,\"cores\":1,\"threads\":1,\"model\":\"host-model\"}"
 
 static const struct {
 	const char *spec, *path, *json;
@@ -73,10 +73,10 @@ static const struct {
 	{ "{domain: {resources: {requests: {cpu: 0}}}}", "domain.cpu.sockets", "1" },
 	/* 7 */
 	{ "{}", "networks", POD },
-	{ "{}", NICS, BRIDGE },
-	{ "{networks: [], domain: {devices: {interfaces: []}}}", NICS, BRIDGE },
+	{ "{}", NICS, MASQUERADE },
+	{ "{networks: [], domain: {devices: {interfaces: []}}}", NICS, MASQUERADE },
 	{ "{networks: [], domain: {devices: {interfaces: []}}}", "networks", POD },
-	{ "{domain: {devices: {autoattachPodInterface: true}}}", NICS, BRIDGE },
+	{ "{domain: {devices: {autoattachPodInterface: true}}}", NICS, MASQUERADE },
 	{ "{domain: {devices: {autoattachPodInterface: false}}}", NICS, "" },
 	{ "{domain: {devices: {autoattachPodInterface: false}}}", "networks", "" },
 	{ "{networks: [{name: a, pod: {}}], domain: {devices: {interfaces: [{name: a, bridge: {}}]}}}",

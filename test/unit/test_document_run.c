@@ -83,7 +83,7 @@ static const struct { const char *path, *pending, *running; } fields[] = {
 	{ "volumeStatus.2",     "{\"name\":\"scratch\",\"target\":\"vdb\",\"phase\":\"Pending\",\"size\":1048576}",
 	                        "{\"name\":\"scratch\",\"target\":\"vdb\",\"phase\":\"Ready\",\"size\":1048576}" },
 	{ "volumeStatus.3",     "-", "-" },
-	{ "interfaces.0",       "-", "{\"name\":\"default\",\"mac\":\"02:00:00:aa:bb:01\",\"infoSource\":\"domain\",\"queueCount\":1}" },
+	{ "interfaces.0",       "-", "{\"name\":\"default\",\"mac\":\"02:00:00:aa:bb:01\",\"infoSource\":\"domain\",\"linkState\":\"up\",\"queueCount\":1}" },
 	{ "interfaces.1.name",  "-", "\"second\"" },
 	{ "migrationMethod",    "-", "\"BlockMigration\"" },
 	{ "nodeName",           "-", "\"node1\"" },

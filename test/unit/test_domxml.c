@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/domxml.h"
+#include "core/netconfig.h"
 #include "core/manifest.h"
 
 #define GOLDEN_DIR "test/unit/golden/"
@@ -255,6 +256,65 @@ START_TEST(bare_vmi_keeps_nothing)
 }
 END_TEST
 
+/* Each interface of good/networks.yaml attached in another way; the one that is absent is not there. */
+static struct attachment attachments[] = {
+	{ .kind = ATTACH_USER },
+	{ .kind = ATTACH_BRIDGE, .source = "br0" },
+	{ .kind = ATTACH_OVS, .source = "ovs0", .vlan = 20 },
+	{ .kind = ATTACH_MACVTAP, .source = "eth1", .mode = "vepa" },
+	{ .kind = ATTACH_SRIOV, .source = "intel.com/fast", .vlan = 7 },
+	{ .kind = ATTACH_NETWORK, .source = "lab" },
+	{ .kind = ATTACH_BRIDGE, .source = "br0" },
+	{ .kind = ATTACH_USER },
+};
+
+START_TEST(networks)
+{
+	autofree char *text = slurp("test/unit/manifests/good/networks.yaml"), *xml = NULL;
+	struct domain_context here = context;
+	struct findings findings = { 0 };
+	struct policy policy = { 0 };
+	struct documents docs;
+	struct vmi_spec spec;
+	struct manifest m;
+	struct err err;
+
+	ck_assert_int_eq(nodes_parse(text, strlen(text), &docs, &(struct place){ 0 }, &err), 0);
+	ck_assert_int_eq(manifest_check(docs.roots[0], &policy, &m, &findings), 0);
+	manifest_default(m.kind, m.root, NULL);
+	ck_assert_msg(!spec_parse(node_get(m.root, "spec"), &spec, &err), "%s", err.msg);
+	ck_assert_uint_eq(spec.n_interfaces, ARRAY_SIZE(attachments));
+	here.attachments = attachments;
+	xml = domain_xml(&spec, &here);
+	check_golden("manifests/networks", xml);
+	ck_assert_ptr_null(strstr(xml, "passt"));
+	attachments[0].kind =
+		ATTACH_PASST; /* Debian's libvirt is built without, and would refuse the golden file */
+	replace_str(&xml, NULL);
+	xml = domain_xml(&spec, &here);
+	attachments[0].kind = ATTACH_USER;
+	ck_assert_ptr_nonnull(strstr(xml, "<backend type=\"passt\"/>"));
+	vmi_spec_done(&spec);
+	manifest_done(&m);
+	documents_done(&docs);
+}
+END_TEST
+
+START_TEST(networks_of_ours)
+{
+	struct sriov_pool of_pf = { .name = "intel.com/fast", .pf = "eth2" };
+	struct sriov_pool of_vfs = { .name = "slow",
+		.vfs = { "0000:81:01.0", "0000:81:01.1" },
+		.n_vfs = 2 };
+	autofree char *nat = nat_network_xml(NULL), *pf = pool_network_xml(&of_pf);
+	autofree char *vfs = pool_network_xml(&of_vfs);
+
+	check_golden("networks/nat", nat);
+	check_golden("networks/pool", pf);
+	check_golden("networks/pool-vfs", vfs);
+}
+END_TEST
+
 /* A text from a manifest never becomes markup (users.md 79). */
 START_TEST(escapes)
 {
@@ -386,6 +446,8 @@ Suite *test_domxml_suite(void)
 	tcase_add_loop_test(tc, of_a_manifest, 0, 2 * ARRAY_SIZE(manifests));
 	tcase_add_test(tc, purge);
 	tcase_add_test(tc, bare_vmi_keeps_nothing);
+	tcase_add_test(tc, networks);
+	tcase_add_test(tc, networks_of_ours);
 	tcase_add_test(tc, escapes);
 	tcase_add_test(tc, target_names);
 	tcase_add_test(tc, works);

@@ -61,7 +61,7 @@ START_TEST(row)
 	vmi.typed.disks = xcalloc(4, sizeof(*vmi.typed.disks));
 	vmi.typed.interfaces = xcalloc(1, sizeof(*vmi.typed.interfaces));
 	vmi.typed.interfaces[0].name = xstrdup("default");
-	vmi.typed.interfaces[0].bridge = rows[_i].bridge > 0;
+	vmi.typed.interfaces[0].binding = rows[_i].bridge > 0 ? BINDING_BRIDGE : BINDING_MASQUERADE;
 	vmi.typed.n_interfaces = rows[_i].bridge >= 0;
 	for (const char *v = rows[_i].volumes; *v; v++)
 		add_volume(&vmi.typed, *v);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a tree of libxml2's in a few words; what the files virt_xml*.c share. */
+#ifndef VMAGENT_IO_VIRT_XML_TREE_H
+#define VMAGENT_IO_VIRT_XML_TREE_H
+
+#include "io/virt_xml.h"
+
+#include <libxml/parser.h>
+#include <libxml/tree.h>
+
+xmlDocPtr tree_read(const char *xml); /* NULL: it is none */
+char *tree_print(xmlDocPtr doc);      /* owned by the caller */
+
+/* The next element of that name: at from or after it among its siblings. */
+xmlNodePtr tree_find(xmlNodePtr from, const char *name);
+xmlNodePtr tree_child(xmlNodePtr parent, const char *name); /* of NULL: NULL */
+char *tree_attr(xmlNodePtr node, const char *name);         /* owned or NULL */
+
+/* virt_xml_nics.c: the interfaces below <devices>, which may be NULL, into *info. */
+void virt_xml_nics(xmlNodePtr devices, struct domain_info *info);
+
+#endif
