@@ -38,6 +38,7 @@
 	X(CLEAN, "clean", LANE_MAIN, 300)                   \
 	X(PURGE, "purge", LANE_MAIN, 60)                    \
 	X(WORDS, "read-output", LANE_WORDS, 5)              \
+	X(PROBE, "probe", LANE_PROBE, 90)                   \
 	X(SCREENSHOT, "screenshot", LANE_ERRAND, 15)        \
 	X(FORWARD, "port-forward", LANE_ERRAND, 15)
 
@@ -46,7 +47,8 @@
  * guest's agent is asked: it may answer late or never, so it has few workers of its own, and each call
  * ends by itself within some 5 s. Its deadlines leave room for the wait behind other guests' agents. WORDS
  * is for what QEMU wrote itself: of no weight but to those who ask why, so nothing waits long for it. ERRAND
- * is for what a client fetches from a guest: it changes nothing, and who hangs there is in no one's way but theirs.
+ * is for what a client fetches from a guest: it changes nothing, and who hangs there is in no one's way but theirs. PROBE
+ * asks whether a guest is well: one that hangs may keep its asker for as long as its timeout says.
  */
 enum op_lane {
 	LANE_MAIN,
@@ -57,6 +59,7 @@ enum op_lane {
 	LANE_URGENT,
 	LANE_WORDS,
 	LANE_ERRAND,
+	LANE_PROBE,
 	LANE_MAX
 };
 
@@ -134,11 +137,14 @@ struct op {
 	size_t n_work;
 	struct op_network *networks; /* owned; START */
 	size_t n_networks;
-	uint64_t facts;       /* READ: the domain's fact counter when it left */
-	enum guest_look look; /* AGENT_LOOK */
-	unsigned port;        /* FORWARD: the guest's, TCP */
-	bool wake;            /* SCREENSHOT: the pointer is moved before, to end a screen saver */
-	msec since;           /* WORDS: wall time before which no QEMU of this run was started */
+	uint64_t facts;        /* READ: the domain's fact counter when it left */
+	enum guest_look look;  /* AGENT_LOOK */
+	unsigned port;         /* FORWARD, PROBE: the guest's, TCP */
+	enum probe_kind probe; /* PROBE: what is asked; err says why it failed */
+	unsigned timeout_s;    /* PROBE: for the whole of it */
+	char *question;        /* owned or NULL; PROBE: as in struct probe */
+	bool wake;             /* SCREENSHOT: the pointer is moved before, to end a screen saver */
+	msec since;            /* WORDS: wall time before which no QEMU of this run was started */
 };
 void op_done(struct op *op);
 void op_copy(struct op *dst, const struct op *src);

@@ -429,7 +429,10 @@ struct vmi {
 	bool queued;  /* it waits for a start slot, shown as a condition */
 	bool paused;  /* as last seen, for whoever asks while libvirt cannot be asked */
 	enum domain_reason paused_by;
-	bool agent;          /* the guest agent is connected, as last seen */
+	bool agent;        /* the guest agent is connected, as last seen */
+	bool unhealthy;    /* its liveness probe failed: it is to end, without being deleted */
+	bool ready;        /* its readiness probe passed, as seen last */
+	char *probe_words; /* owned or NULL: what the readiness probe found last that it should not */
 	char *agent_problem; /* owned or NULL: what that agent lacks */
 	msec set_time_until; /* boot time until which its clock is to be set, after a pause */
 	struct io_retry io;
@@ -454,6 +457,12 @@ struct vmi {
 
 /* ---- facts about the domain: never stored, read again after each start -------------------- */
 
+struct probe_state { /* of one probe, since the agent began or the guest stood still */
+	msec next_at; /* boot time before which the guest is not asked again; 0: it was not asked yet */
+	unsigned good, bad; /* answers in a row */
+	char why[160];      /* what the last bad one was */
+};
+
 struct domain {
 	enum domain_state state; /* DOMAIN_UNKNOWN until read */
 	enum domain_reason reason;
@@ -464,10 +473,12 @@ struct domain {
 	unsigned agent_tries; /* calls in a row that it did not answer */
 	msec agent_retry_at;  /* boot time before which it is not asked what it can do again */
 	msec time_retry_at;   /* … nor told to set its clock again */
-	unsigned agreed;      /* equal reads in a row since the connection came up */
-	uint64_t facts;       /* counts every event and op result folded; dates a read */
-	bool look_again;      /* an event or result asks for a read */
-	bool reading;         /* a read is in flight */
+	struct probe_state probes[PROBE_OF_MAX];
+	enum probe_of probing; /* the one under way, or the last one */
+	unsigned agreed;       /* equal reads in a row since the connection came up */
+	uint64_t facts;        /* counts every event and op result folded; dates a read */
+	bool look_again;       /* an event or result asks for a read */
+	bool reading;          /* a read is in flight */
 };
 
 #define READS_TO_AGREE 2 /* after a connect, before anything is concluded (design §4) */

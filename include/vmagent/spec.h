@@ -284,6 +284,27 @@ struct input_device {
 	bool virtio; /* else on USB */
 };
 
+/* X(constant, KubeVirt's name) */
+#define PROBE_KINDS(X) \
+	X(NONE, "") X(PING, "guestAgentPing") X(EXEC, "exec") X(HTTP, "httpGet") X(TCP, "tcpSocket")
+enum probe_kind {
+#define X(c, t) PROBE_##c,
+	PROBE_KINDS(X)
+#undef X
+		PROBE_KIND_MAX
+};
+ENUM_DECLARE(probe_kind, PROBE, PROBE_KINDS)
+
+enum probe_of { PROBE_OF_LIVENESS, PROBE_OF_READINESS, PROBE_OF_MAX };
+
+struct probe {
+	enum probe_kind kind; /* NONE: there is no probe */
+	unsigned delay_s, period_s, timeout_s;
+	unsigned successes, failures; /* in a row, until it counts */
+	unsigned port;                /* HTTP, TCP */
+	char *question; /* owned or NULL; HTTP: the request; EXEC: the agent's arguments as JSON */
+};
+
 struct vmi_spec {
 	unsigned cores, sockets, threads; /* at least 1 each */
 	unsigned max_sockets;             /* at least sockets: room for more of them */
@@ -334,7 +355,8 @@ struct vmi_spec {
 	struct clock clock;
 	bool ends_at_reboot; /* rebootPolicy: Terminate */
 	bool start_paused;   /* startStrategy: Paused */
-	int64_t grace;       /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
+	struct probe probes[PROBE_OF_MAX];
+	int64_t grace; /* seconds: terminationGracePeriodSeconds; GRACE_UNSET when absent */
 };
 
 #define GRACE_UNSET     (-1)      /* the field is absent */

@@ -18,7 +18,8 @@ static msec window_of(const struct tuning *tuning)
 
 static bool was_asked_for(const struct vm *vm, const struct vmi *vmi)
 {
-	return vmi_is_stopping(vmi) || stop_is_requested(vm, vmi) || vmi->rebooted;
+	return vmi->meta.deleted || vmi->host_shutdown || stop_is_requested(vm, vmi) ||
+		vmi->rebooted;
 }
 
 static bool is_followed(const struct vm *vm, const struct vmi *vmi)

@@ -97,6 +97,8 @@ static rule_fn *const rules[] = {
 	rule_io_over,
 	rule_set_time,
 	rule_agent_info,
+	rule_probe_verdict,
+	rule_probe,
 	rule_synchronized,
 	rule_words,
 	rule_clean,

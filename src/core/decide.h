@@ -13,47 +13,50 @@
 #include "core/tuning.h"
 
 /* X(constant, name, op): model steps have op NONE; the others also send that op after the commit. */
-#define STEPS(X)                                                            \
-	X(NONE, "none", NONE)                                               \
-	X(SET_PHASE, "set-phase", NONE)                                     \
-	X(CREATE_VMI, "create-vmi", NONE)                                   \
-	X(ADOPT_VMI, "adopt-vmi", NONE)                                     \
-	X(DELETE_VMI, "delete-vmi", NONE)                                   \
-	X(RERUN_VMI, "rerun-vmi", NONE) /* delete it and queue a Start */   \
-	X(PIN, "pin", NONE)             /* its types, or why not */         \
-	X(BECOME_ALWAYS, "become-always", NONE)                             \
-	X(POP_REQUEST, "pop-request", NONE)                                 \
-	X(COUNT_FAILURE, "count-failure", NONE)                             \
-	X(CLEAR_FAILURE, "clear-failure", NONE)                             \
-	X(COUNT_CRASH, "count-crash", NONE)                                 \
-	X(CLEAR_CRASH, "clear-crash", NONE)                                 \
-	X(RECORD_STRATEGY, "record-strategy", NONE)                         \
-	X(UNPAUSED, "unpaused", NONE) /* the release is done */             \
-	X(CLEAR_ERROR, "clear-error", NONE)                                 \
-	X(IO_FAILED, "io-failed", NONE) /* a resume did not help */         \
-	X(IO_OVER, "io-over", NONE)     /* the guest has run for a while */ \
-	X(WAIT_FOR, "wait-for", NONE)   /* an obstacle is in its way */     \
-	X(IO_RESUME, "io-resume", RESUME)                                   \
-	X(FORGET_VMI, "forget-vmi", NONE)                                   \
-	X(FORGET_VM, "forget-vm", NONE)                                     \
-	X(READ, "read", READ)                                               \
-	X(PREPARE, "prepare", PREPARE)                                      \
-	X(START, "start", START)                                            \
-	X(CLAIM, "claim", CLAIM)                                            \
-	X(SUSPEND, "suspend", SUSPEND)                                      \
-	X(RESUME, "resume", RESUME)                                         \
-	X(REBOOT, "reboot", REBOOT)                                         \
-	X(RESET, "reset", RESET)                                            \
-	X(SIGNAL, "signal", SHUTDOWN)                                       \
-	X(ASK_AGENT, "ask-agent", AGENT_SHUTDOWN)                           \
-	X(REBOOT_BY_AGENT, "reboot-by-agent", AGENT_REBOOT)                 \
-	X(SET_TIME, "set-time", AGENT_TIME)                                 \
-	X(AGENT_INFO, "agent-info", AGENT_INFO)                             \
-	X(KILL, "kill", DESTROY)                                            \
-	X(READ_WORDS, "read-output", WORDS)                                 \
-	X(UNDEFINE, "undefine", UNDEFINE)                                   \
-	X(CLEAN, "clean", CLEAN)                                            \
-	X(PURGE, "purge", PURGE)                                            \
+#define STEPS(X)                                                                     \
+	X(NONE, "none", NONE)                                                        \
+	X(SET_PHASE, "set-phase", NONE)                                              \
+	X(CREATE_VMI, "create-vmi", NONE)                                            \
+	X(ADOPT_VMI, "adopt-vmi", NONE)                                              \
+	X(DELETE_VMI, "delete-vmi", NONE)                                            \
+	X(RERUN_VMI, "rerun-vmi", NONE) /* delete it and queue a Start */            \
+	X(PIN, "pin", NONE)             /* its types, or why not */                  \
+	X(BECOME_ALWAYS, "become-always", NONE)                                      \
+	X(POP_REQUEST, "pop-request", NONE)                                          \
+	X(COUNT_FAILURE, "count-failure", NONE)                                      \
+	X(CLEAR_FAILURE, "clear-failure", NONE)                                      \
+	X(COUNT_CRASH, "count-crash", NONE)                                          \
+	X(CLEAR_CRASH, "clear-crash", NONE)                                          \
+	X(RECORD_STRATEGY, "record-strategy", NONE)                                  \
+	X(UNPAUSED, "unpaused", NONE) /* the release is done */                      \
+	X(CLEAR_ERROR, "clear-error", NONE)                                          \
+	X(IO_FAILED, "io-failed", NONE) /* a resume did not help */                  \
+	X(IO_OVER, "io-over", NONE)     /* the guest has run for a while */          \
+	X(WAIT_FOR, "wait-for", NONE)   /* an obstacle is in its way */              \
+	X(IO_RESUME, "io-resume", RESUME)                                            \
+	X(FORGET_VMI, "forget-vmi", NONE)                                            \
+	X(FORGET_VM, "forget-vm", NONE)                                              \
+	X(READ, "read", READ)                                                        \
+	X(PREPARE, "prepare", PREPARE)                                               \
+	X(START, "start", START)                                                     \
+	X(CLAIM, "claim", CLAIM)                                                     \
+	X(SUSPEND, "suspend", SUSPEND)                                               \
+	X(RESUME, "resume", RESUME)                                                  \
+	X(REBOOT, "reboot", REBOOT)                                                  \
+	X(RESET, "reset", RESET)                                                     \
+	X(SIGNAL, "signal", SHUTDOWN)                                                \
+	X(ASK_AGENT, "ask-agent", AGENT_SHUTDOWN)                                    \
+	X(REBOOT_BY_AGENT, "reboot-by-agent", AGENT_REBOOT)                          \
+	X(SET_TIME, "set-time", AGENT_TIME)                                          \
+	X(AGENT_INFO, "agent-info", AGENT_INFO)                                      \
+	X(PROBE, "probe", PROBE)                                                     \
+	X(UNHEALTHY, "unhealthy", NONE) /* its liveness probe failed */              \
+	X(READINESS, "readiness", NONE) /* its readiness probe passes, or no more */ \
+	X(KILL, "kill", DESTROY)                                                     \
+	X(READ_WORDS, "read-output", WORDS)                                          \
+	X(UNDEFINE, "undefine", UNDEFINE)                                            \
+	X(CLEAN, "clean", CLEAN)                                                     \
+	X(PURGE, "purge", PURGE)                                                     \
 	X(HOST_STOP, "host-stop", NONE)
 
 enum step {
@@ -70,6 +73,7 @@ struct plan {
 	enum phase phase;               /* SET_PHASE */
 	enum domain_reason cause;       /* SET_PHASE: why a run ended */
 	const char *reason;             /* SET_PHASE: status.reason, or NULL; a constant */
+	enum probe_of probe;            /* PROBE */
 	enum obstacle obstacle;         /* WAIT_FOR */
 	const char *obstacle_words;     /* … borrowed */
 	const struct types_look *types; /* PIN; borrowed */

@@ -71,6 +71,10 @@ bool rule_io_error(const struct view *v, struct plan *plan);
 bool rule_io_over(const struct view *v, struct plan *plan);
 bool rule_synchronized(const struct view *v, struct plan *plan);
 
+/* decide_probe.c */
+bool rule_probe_verdict(const struct view *v, struct plan *plan);
+bool rule_probe(const struct view *v, struct plan *plan);
+
 /* decide_agent.c */
 bool rule_set_time(const struct view *v, struct plan *plan);
 bool rule_agent_info(const struct view *v, struct plan *plan);

@@ -12,6 +12,7 @@
 #include "core/ioretry.h"
 #include "core/nics.h"
 #include "core/phase.h"
+#include "core/probe.h"
 #include "core/steps.h"
 
 #define AGENT_RETRY_FIRST_S \
@@ -218,7 +219,7 @@ static void take_fallback(struct machine *m, const struct op_result *result)
  * failure of the run. */
 static bool is_retried(enum op_kind kind)
 {
-	return kind != OP_SHUTDOWN && kind != OP_REBOOT && kind != OP_RESET &&
+	return kind != OP_SHUTDOWN && kind != OP_REBOOT && kind != OP_RESET && kind != OP_PROBE &&
 		op_kind_lane(kind) != LANE_AGENT;
 }
 
@@ -265,11 +266,22 @@ static void fold_agent(struct machine *m, const struct op_result *result, struct
 	}
 }
 
+/* While libvirt cannot be asked, nothing is known; what was under way when the guest was paused counts for nothing. */
+static void fold_probe(struct machine *m, const struct op_result *result, struct now now)
+{
+	enum probe_of of = m->dom.probing;
+
+	if (result->err.code == ERR_UNAVAILABLE || m->dom.state != DOMAIN_RUNNING)
+		return;
+	probe_note(&m->dom.probes[of], &m->vmi->typed.probes[of],
+		result->err.code ? result->err.msg : NULL, now.boot);
+}
+
 /* What does nothing to the domain: no read is older for it. */
 static bool is_harmless(enum op_kind kind)
 {
 	return op_kind_lane(kind) == LANE_READ || kind == OP_PREPARE || kind == OP_CLEAN ||
-		kind == OP_AGENT_INFO || kind == OP_AGENT_TIME;
+		kind == OP_AGENT_INFO || kind == OP_AGENT_TIME || kind == OP_PROBE;
 }
 
 /* One try: a log that cannot be read is no news. */
@@ -308,6 +320,8 @@ void fold_result(struct machine *m, const struct op_result *result, enum op_lane
 	if (lane == LANE_AGENT)
 		fold_agent(m, result, now);
 	take_fallback(m, result);
+	if (lane == LANE_PROBE)
+		fold_probe(m, result, now);
 	if (result->err.code == ERR_OK)
 		fold_success(m, result->kind);
 	else if (is_retried(result->kind))

@@ -89,6 +89,7 @@ void op_done(struct op *op)
 	free(op->replaces);
 	free(op->directory);
 	free(op->kept);
+	free(op->question);
 	*op = (struct op){ 0 };
 }
 
@@ -134,6 +135,7 @@ void op_copy(struct op *dst, const struct op *src)
 	dst->replaces = xstrdup(src->replaces);
 	dst->directory = xstrdup(src->directory);
 	dst->kept = xstrdup(src->kept);
+	dst->question = xstrdup(src->question);
 	dst->work = work_copy(src->work, src->n_work);
 	dst->networks = networks_copy(src->networks, src->n_networks);
 }

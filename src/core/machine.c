@@ -77,6 +77,7 @@ void vmi_free(struct vmi *vmi)
 	free(vmi->fallback);
 	free(vmi->graphics);
 	free(vmi->io.errors);
+	free(vmi->probe_words);
 	free(vmi->agent_problem);
 	free(vmi);
 }
@@ -121,7 +122,7 @@ bool vmi_is_orphan(const struct vmi *vmi)
 
 bool vmi_is_stopping(const struct vmi *vmi)
 {
-	return vmi->meta.deleted || vmi->host_shutdown;
+	return vmi->meta.deleted || vmi->host_shutdown || vmi->unhealthy;
 }
 
 bool vmi_ends_with_host(const struct vmi *vmi)

@@ -86,7 +86,7 @@ enum domain_state machine_domain_state(const struct machine *m);
 /* A run that belongs to nobody and is not to go, so that a VM of its name adopts it; vmi may be NULL. */
 bool vmi_is_orphan(const struct vmi *vmi);
 
-/* A run that is to end takes no more orders: it was deleted, or goes down with the host. */
+/* A run that is to end takes no more orders: it was deleted, goes down with the host, or is not well. */
 bool vmi_is_stopping(const struct vmi *vmi);
 
 /* … and nobody but the host asked for it. */

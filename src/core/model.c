@@ -15,6 +15,7 @@ ENUM_DEFINE(disk_bus, DISK_BUS, DISK_BUSES)
 ENUM_DEFINE(disk_cache, DISK_CACHE, DISK_CACHES)
 ENUM_DEFINE(volume_kind, VOLUME, VOLUME_KINDS)
 ENUM_DEFINE(bootloader, BOOTLOADER, BOOTLOADERS)
+ENUM_DEFINE(probe_kind, PROBE, PROBE_KINDS)
 ENUM_DEFINE(panic_model, PANIC_MODEL, PANIC_MODELS)
 ENUM_DEFINE(binding, BINDING, BINDINGS)
 ENUM_DEFINE(io_threads_policy, IO_THREADS, IO_THREADS_POLICIES)
@@ -171,6 +172,8 @@ void vmi_spec_done(struct vmi_spec *spec)
 	clock_done(&spec->clock);
 	chassis_done(&spec->chassis);
 	free(spec->inputs);
+	for (int i = 0; i < PROBE_OF_MAX; i++)
+		free(spec->probes[i].question);
 	free(spec->sound);
 	free(spec->watchdog);
 	free(spec->video);

@@ -192,6 +192,35 @@ static bool parts_are_clean(const char *s)
 	return true;
 }
 
+static bool is_printable(const char *s, const char *besides)
+{
+	for (; *s; s++) {
+		if (*s < ' ' || *s > '~' || strchr(besides, *s))
+			return false;
+	}
+	return true;
+}
+
+bool is_url_path(const char *s)
+{
+	return s[0] == '/' && strlen(s) <= HTTP_TEXT_MAX && is_printable(s, " ");
+}
+
+bool is_header_name(const char *s)
+{
+	return s[0] && strlen(s) <= HTTP_TEXT_MAX && is_printable(s, " ()<>@,;:\\\"/[]?={}");
+}
+
+bool is_header_value(const char *s)
+{
+	return strlen(s) <= HTTP_TEXT_MAX && is_printable(s, "");
+}
+
+bool is_probe_word(const char *s)
+{
+	return strlen(s) <= PROBE_WORD_MAX;
+}
+
 bool is_clean_path(const char *s)
 {
 	return *s == '/' && strlen(s) <= PATH_LEN_MAX && !strpbrk(s, "\t\r\n") &&

@@ -11,7 +11,9 @@
 #define WORD_LEN_MAX          128  /* machine type, CPU model */
 #define HYPERV_VENDOR_LEN_MAX 12
 #define TIMEZONE_LEN_MAX      64
-#define VOLUME_LABEL_LEN_MAX  32 /* of ISO 9660 */
+#define VOLUME_LABEL_LEN_MAX  32   /* of ISO 9660 */
+#define HTTP_TEXT_MAX         1024 /* a path, a header */
+#define PROBE_WORD_MAX        4096
 #define FILE_SCHEME           "file://"
 
 bool is_dns_label(const char *s);     /* DNS-1123 label */
@@ -31,6 +33,10 @@ bool is_hyperv_vendor(const char *s); /* printable ASCII, 12 at most, no comma *
 bool is_timezone(const char *s);      /* Area/Place, as in the host's zoneinfo */
 bool is_pci_address(const char *s);   /* dddd:bb:ss.f, hexadecimal */
 bool is_kernel_args(const char *s);   /* one line */
+bool is_url_path(const char *s);      /* from '/', printable ASCII without blanks */
+bool is_header_name(const char *s);   /* of HTTP: a token */
+bool is_header_value(const char *s);  /* printable ASCII, may be empty */
+bool is_probe_word(const char *s);    /* of a command in a guest */
 bool is_clean_path(const char *s);    /* absolute, no empty, "." or ".." part, none at the end */
 bool is_inner_path(const char *s);    /* clean within a folder; a leading slash is fine */
 bool is_image(const char *s);         /* file://<clean path>, a clean path, or a reference */

@@ -65,6 +65,7 @@ void device_rules(struct check *c, const struct node *spec)
 	network_rules(c, spec);
 	video_rules(c, spec);
 	io_thread_rules(c, spec);
+	probe_rules(c, spec);
 	boot_order_rules(c, spec, DISKS, &orders);
 	boot_order_rules(c, spec, INTERFACES, &orders);
 }

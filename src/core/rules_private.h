@@ -27,5 +27,6 @@ void volume_rules(struct check *c, const struct node *spec);     /* rules_volume
 void medium_rules(struct check *c, const struct node *volume);   /* rules_media.c */
 void credential_rules(struct check *c, const struct node *spec); /* … */
 void network_rules(struct check *c, const struct node *spec);    /* rules_networks.c */
+void probe_rules(struct check *c, const struct node *spec);      /* rules_probes.c */
 
 #endif

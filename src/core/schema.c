@@ -20,6 +20,7 @@ static const struct schema_table *const tables[] = {
 	&schema_disks,
 	&schema_volumes,
 	&schema_networks,
+	&schema_probe,
 	&schema_instancetype,
 	&schema_preference,
 };

@@ -18,7 +18,11 @@
 #define MEMORY_MIN          1000000             /* bytes; KubeVirt: 1M */
 #define MEMORY_MAX          (INT64_C(1) << 52)  /* bytes: what 52 bits of address reach */
 #define OBJECT_LEN_MAX      (NODE_TEXT_MAX / 2) /* bytes of one object as JSON */
-#define ANNOTATIONS_LEN_MAX (256 * 1024)        /* bytes of one object's; Kubernetes */
+#define PROBE_SECONDS_MAX   86400
+#define PROBE_TIMEOUT_MAX_S 60
+#define PROBE_TIMES_MAX     1000
+#define PROBE_WORDS_MAX     64           /* of a command, and headers of a request */
+#define ANNOTATIONS_LEN_MAX (256 * 1024) /* bytes of one object's; Kubernetes */
 
 /* Defaults of semantics §9.5, which defaults.c writes. */
 #define HOST_ARCHITECTURE "amd64"
@@ -38,6 +42,7 @@ enum schema_scope {
 	SCOPE_SPEC,          /* spec of a VMI, spec.template.spec of a VM */
 	SCOPE_INSTANCETYPE,  /* a whole one, of a namespace or of the host */
 	SCOPE_PREFERENCE,
+	SCOPE_PROBE, /* of liveness or readiness */
 	SCOPE_MAX
 };
 
@@ -83,6 +88,10 @@ enum schema_treat {
 	X(CIDR4, is_cidr4, "a network such as 10.0.2.0/24")                                            \
 	X(CIDR6, is_cidr6, "a network such as fd10:0:2::/120")                                         \
 	X(PCI_ADDRESS, is_pci_address, "a PCI address such as 0000:81:01.0")                           \
+	X(URL_PATH, is_url_path, "a path such as /healthz, in at most 1024 printable ASCII characters without blanks") \
+	X(HEADER_NAME, is_header_name, "the name of an HTTP header")                                   \
+	X(HEADER_VALUE, is_header_value, "at most 1024 printable ASCII characters")                    \
+	X(WORD, is_probe_word, "at most 4096 characters")                                              \
 	X(PATH, is_clean_path, "an absolute path without '.', '..' or '//'")                           \
 	X(INNER_PATH, is_inner_path, "a path within it, without '.', '..' or '//'")    \
 	X(BASE64, is_base64, "base64, padded and without line breaks")                                          \

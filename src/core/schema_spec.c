@@ -5,7 +5,6 @@
 #include "core/schema_rows.h"
 
 #define NO_CLUSTER_DNS "there is no cluster whose names could be looked up"
-#define NO_PROBES      "watch the guest from outside"
 
 /* clang-format off */
 static const struct schema_field rows[] = {
@@ -19,8 +18,8 @@ static const struct schema_field rows[] = {
 	F(SPEC, "subdomain",                     STRING, RULE(NAME), IGNORED(NO_CLUSTER_DNS)),
 	F(SPEC, "dnsPolicy",                     STRING, IGNORED(NO_CLUSTER_DNS)),
 	F(SPEC, "dnsConfig",                     ANY, IGNORED(NO_CLUSTER_DNS)),
-	F(SPEC, "livenessProbe",                 MAP, REFUSED(NO_PROBES)),
-	F(SPEC, "readinessProbe",                MAP, REFUSED(NO_PROBES)),
+	F(SPEC, "livenessProbe",                 SCOPE, BELOW(PROBE)),
+	F(SPEC, "readinessProbe",                SCOPE, BELOW(PROBE)),
 
 	F(SPEC, "serviceAccountName",        STRING,
 		IGNORED("there is no cluster that a guest could have an account of")),

@@ -153,6 +153,7 @@ int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct er
 		spec_parse_features,
 		spec_parse_clock,
 		parse_life,
+		spec_parse_probes,
 		spec_parse_disks,
 		spec_parse_volumes,
 		spec_parse_credentials,

@@ -43,6 +43,9 @@ int spec_parse_credentials(const struct node *spec, struct vmi_spec *s, struct e
 /* The binding that a plugin of that name stands for; false: nobody knows it. name may be NULL. */
 bool binding_of_plugin(const char *name, enum binding *ret);
 
+/* spec_probes.c */
+int spec_parse_probes(const struct node *spec, struct vmi_spec *s, struct err *err);
+
 /* spec_devices.c */
 int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct err *err);
 

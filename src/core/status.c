@@ -257,6 +257,11 @@ static void add_ready(struct conditions *c, const struct vmi *vmi, const struct 
 		add(c, "Ready", false, "PodTerminating", xstrdup("the guest is being stopped"));
 	else if (vmi_is_paused(vmi, dom))
 		add(c, "Ready", false, "ReadinessGatesNotReady", xstrdup("the guest is paused"));
+	else if (vmi->typed.probes[PROBE_OF_READINESS].kind != PROBE_NONE && !vmi->ready)
+		add(c, "Ready", false, "ContainersNotReady",
+			vmi->probe_words
+				? xasprintf("the readiness probe failed: %s", vmi->probe_words)
+				: xstrdup("the readiness probe has not passed yet"));
 	else
 		add(c, "Ready", true, NULL, NULL);
 }

@@ -37,6 +37,11 @@ void step_io_resume(struct step_call *c);
 void step_wait_for(struct step_call *c);
 void step_forget_vmi(struct step_call *c);
 
+/* steps_probe.c */
+void step_probe(struct step_call *c);
+void step_unhealthy(struct step_call *c);
+void step_readiness(struct step_call *c);
+
 /* steps_vm.c */
 void step_adopt_vmi(struct step_call *c);
 void step_delete_vmi(struct step_call *c);

@@ -226,9 +226,19 @@ static void read_result(struct agent *agent, struct machine *m, const struct inf
 
 static const char *failure_event(const struct vmi *vmi, const struct op_result *result)
 {
+	if (result->kind == OP_PROBE)
+		return "Unhealthy";
 	if (result->err.code != ERR_NO_IMAGE)
 		return "SyncFailed";
 	return obstacle_event(vmi->obstacle);
+}
+
+/* What fails again and again is told once or twice. */
+static bool is_told(const struct machine *m, const struct op_result *result)
+{
+	if (result->kind == OP_PROBE)
+		return m->dom.probes[m->dom.probing].bad != 1;
+	return result->err.code == ERR_NO_IMAGE && m->vmi->tries > IMAGE_NOTES_MAX;
 }
 
 static void note_failure(struct agent *agent, struct machine *m, const struct op_result *result)
@@ -244,7 +254,7 @@ static void note_failure(struct agent *agent, struct machine *m, const struct op
 		return;
 	if (of_agent && m->dom.agent_tries > 1)
 		return; /* said of this agent already */
-	if (result->err.code == ERR_NO_IMAGE && m->vmi->tries > IMAGE_NOTES_MAX)
+	if (is_told(m, result))
 		return;
 	happen(&what, KIND_VMI, of_agent ? NULL : failure_event(m->vmi, result), "%s failed: %s",
 		op_kind_name(result->kind), result->err.msg);

@@ -92,6 +92,16 @@ static void fill_prepare(const struct agent *agent, const struct machine *m, str
 	networks_fill_prepare(agent, m, op);
 }
 
+static void fill_probe(const struct machine *m, struct op *op)
+{
+	const struct probe *probe = &m->vmi->typed.probes[m->dom.probing];
+
+	op->probe = probe->kind;
+	op->port = probe->port;
+	op->timeout_s = probe->timeout_s;
+	op->question = xstrdup(probe->question);
+}
+
 static void fill_op(const struct agent *agent, const struct machine *m, struct op *op)
 {
 	op->ns = xstrdup(m->ns);
@@ -113,6 +123,8 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		fill_start(agent, m, op);
 	if (op->kind == OP_CLAIM)
 		fill_claim(agent, m, op);
+	if (op->kind == OP_PROBE)
+		fill_probe(m, op);
 	if (op->kind == OP_PREPARE)
 		fill_prepare(agent, m, op);
 }

@@ -33,6 +33,7 @@ static do_op *const handlers[OP_KIND_MAX] = {
 	[OP_AGENT_TIME] = virt_do_agent_time,
 	[OP_AGENT_INFO] = virt_do_agent_info,
 	[OP_AGENT_LOOK] = virt_do_agent_look,
+	[OP_PROBE]    = virt_do_probe,
 	[OP_SUSPEND]  = virt_do_suspend,
 	[OP_RESUME]   = virt_do_resume,
 	[OP_REBOOT]   = virt_do_reboot,
@@ -101,6 +102,8 @@ static enum worker_pool pool_of(enum op_kind kind)
 		return WORKERS_AGENT;
 	case LANE_ERRAND:
 		return WORKERS_ERRAND;
+	case LANE_PROBE:
+		return WORKERS_PROBE;
 	case LANE_MAIN:
 	case LANE_READ:
 	case LANE_SIGNAL:

@@ -24,47 +24,53 @@
 
 #define FORWARD_ADDRESS "127.118.109.97" /* "vma" */
 #define CONNECT_MS      5000             /* until a guest's address has answered */
+#define PROBE_ADDRESS   "127.118.109.98" /* probes are on other workers: they have one of their own */
 #define LOOK_MS         20               /* between looks at how far it is … */
 #define LOOKS_MAX       150              /* … of which so many: 3 s */
 
-static bool is_forward(const struct usernet_line *line)
+static const char *address_of(const struct op *op)
 {
-	return streq(line->state, "HOST_FORWARD") && streq(line->address, FORWARD_ADDRESS);
+	return op->kind == OP_PROBE ? PROBE_ADDRESS : FORWARD_ADDRESS;
 }
 
-static void remove_forward(virDomainPtr dom, unsigned port)
+static bool is_forward(const struct usernet_line *line, const char *address)
+{
+	return streq(line->state, "HOST_FORWARD") && streq(line->address, address);
+}
+
+static void remove_forward(virDomainPtr dom, const char *address, unsigned port)
 {
 	char command[96];
 	struct err ignored;
 
-	snprintf(command, sizeof(command), "hostfwd_remove tcp:" FORWARD_ADDRESS ":%u", port);
+	snprintf(command, sizeof(command), "hostfwd_remove tcp:%s:%u", address, port);
 	free(virt_monitor(dom, command, &ignored));
 }
 
-/* Those of a life of the agent's that ended too early: one worker does all, so there is no other's. */
-static int remove_old(virDomainPtr dom, struct err *err)
+/* Those of a life of the agent's that ended too early: one op at a time does it to a domain, so there is no other's. */
+static int remove_old(virDomainPtr dom, const char *address, struct err *err)
 {
 	autofree char *table = virt_monitor(dom, "info usernet", err);
 	const char *at = table;
 	struct usernet_line line;
 
 	while (table && usernet_next(&at, &line))
-		if (is_forward(&line))
-			remove_forward(dom, line.port);
+		if (is_forward(&line, address))
+			remove_forward(dom, address, line.port);
 	return table ? 0 : -(int)err->code;
 }
 
 /* QEMU chooses the host's port; 0 with words. */
-static unsigned add_forward(virDomainPtr dom, unsigned guest_port, struct err *err)
+static unsigned add_forward(virDomainPtr dom, const struct op *op, struct err *err)
 {
-	autofree char *command = xasprintf("hostfwd_add tcp:" FORWARD_ADDRESS ":0-:%u", guest_port);
+	autofree char *command = xasprintf("hostfwd_add tcp:%s:0-:%u", address_of(op), op->port);
 	autofree char *said = virt_monitor(dom, command, err);
 	autofree char *table = said ? virt_monitor(dom, "info usernet", err) : NULL;
 	const char *at = table;
 	struct usernet_line line;
 
 	while (table && usernet_next(&at, &line))
-		if (is_forward(&line) && line.guest_port == guest_port)
+		if (is_forward(&line, address_of(op)) && line.guest_port == op->port)
 			return line.port;
 	if (table)
 		err_set(err, ERR_HYPERVISOR, "QEMU forwards no port to '%s': %.*s",
@@ -72,12 +78,12 @@ static unsigned add_forward(virDomainPtr dom, unsigned guest_port, struct err *e
 	return 0;
 }
 
-static int connect_to(unsigned port, struct err *err)
+static int connect_to(const char *host, unsigned port, struct err *err)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	inet_pton(AF_INET, FORWARD_ADDRESS, &address.sin_addr);
+	inet_pton(AF_INET, host, &address.sin_addr);
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	err_set(err, ERR_UNAVAILABLE, "cannot connect to QEMU's forward: %s", strerror(errno));
@@ -99,7 +105,7 @@ static enum progress look_at_socket(int fd)
 	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0 ? DONE : REFUSED;
 }
 
-static enum progress look(virDomainPtr dom, int fd, unsigned port)
+static enum progress look(virDomainPtr dom, int fd, const char *address, unsigned port)
 {
 	struct err ignored;
 	autofree char *table = virt_monitor(dom, "info usernet", &ignored);
@@ -107,7 +113,8 @@ static enum progress look(virDomainPtr dom, int fd, unsigned port)
 	struct usernet_line line;
 
 	while (table && usernet_next(&at, &line)) {
-		if (line.port == port && streq(line.address, FORWARD_ADDRESS) && !is_forward(&line))
+		if (line.port == port && streq(line.address, address) &&
+			!is_forward(&line, address))
 			return starts_with(line.state, "SYN_") ? WAITING : DONE;
 	}
 	return look_at_socket(fd);
@@ -119,7 +126,7 @@ static int await(virDomainPtr dom, int fd, unsigned port, const struct op *op, s
 	enum progress progress = WAITING;
 
 	for (int i = 0; i < LOOKS_MAX && progress == WAITING; i++) {
-		progress = look(dom, fd, port);
+		progress = look(dom, fd, address_of(op), port);
 		if (progress == WAITING)
 			poll(NULL, 0, LOOK_MS);
 	}
@@ -133,15 +140,16 @@ static int await(virDomainPtr dom, int fd, unsigned port, const struct op *op, s
 
 static int forward_by_qemu(virDomainPtr dom, const struct op *op, struct err *err)
 {
-	unsigned port = remove_old(dom, err) ? 0 : add_forward(dom, op->port, err);
-	int fd = port ? connect_to(port, err) : -1;
+	const char *address = address_of(op);
+	unsigned port = remove_old(dom, address, err) ? 0 : add_forward(dom, op, err);
+	int fd = port ? connect_to(address, port, err) : -1;
 
 	if (fd >= 0 && await(dom, fd, port, op, err)) {
 		close(fd);
 		fd = -1;
 	}
 	if (port)
-		remove_forward(dom, port);
+		remove_forward(dom, address, port);
 	return fd;
 }
 

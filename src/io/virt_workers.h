@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small pools of threads for calls that may block: normal, urgent, those that wait for a guest's agent, and what clients fetch from guests. Threads start when there is
+ * Small pools of threads for calls that may block: normal, urgent, those that wait for a guest's agent, what clients fetch from guests, and probes. Threads start when there is
  * work for them and then stay. libuv's own pool is not used: its destructor would join a thread that
  * hangs in a call, and hung calls would hold up what libuv itself does there.
  *
@@ -13,13 +13,21 @@
 
 #include <uv.h>
 
-enum worker_pool { WORKERS_NORMAL, WORKERS_URGENT, WORKERS_AGENT, WORKERS_ERRAND, WORKERS_MAX };
+enum worker_pool {
+	WORKERS_NORMAL,
+	WORKERS_URGENT,
+	WORKERS_AGENT,
+	WORKERS_ERRAND,
+	WORKERS_PROBE,
+	WORKERS_MAX
+};
 
 /* libvirtd serves five calls of a connection at once; urgent ones, agents and errands share one. */
 #define WORKERS_NORMAL_THREADS 4
 #define WORKERS_URGENT_THREADS 2
 #define WORKERS_AGENT_THREADS  2
 #define WORKERS_ERRAND_THREADS 1
+#define WORKERS_PROBE_THREADS  4
 
 /* Embedded in what the caller allocates; owned by the pool from submit to done. */
 struct job {

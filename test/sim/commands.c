@@ -28,7 +28,7 @@ static char *manifest(const struct command *c, bool vm)
 {
 	const char *memory = option(c, "memory"), *grace = option(c, "grace");
 	const char *order = option(c, "order"), *delay = option(c, "delay");
-	const char *disk = option(c, "disk");
+	const char *disk = option(c, "disk"), *probe = option(c, "probe");
 	struct buf b = { 0 };
 
 	buf_printf(&b, "apiVersion: kubevirt.io/v1\nkind: VirtualMachine%s\n",
@@ -48,6 +48,9 @@ static char *manifest(const struct command *c, bool vm)
 	if (grace)
 		buf_printf(&b, "%sterminationGracePeriodSeconds: %s\n", vm ? "      " : "  ",
 			grace);
+	if (probe) /* liveness or readiness */
+		buf_printf(&b, "%s%sProbe: {httpGet: {port: 80}, periodSeconds: 5}\n",
+			vm ? "      " : "  ", probe);
 	if (disk)
 		buf_printf(&b, "%svolumes: [{name: data, hostDisk: {path: %s, type: Disk}}]\n",
 			vm ? "      " : "  ", disk);

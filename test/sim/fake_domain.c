@@ -421,6 +421,16 @@ static void do_words(struct world *w, const struct op *op, struct op_result *res
 
 typedef void effect_fn(struct world *w, const struct op *op, struct op_result *result);
 
+static void do_probe(struct world *w, const struct op *op, struct op_result *result)
+{
+	const struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+
+	if (!dom || dom->state != DOMAIN_RUNNING)
+		err_set(&result->err, ERR_HYPERVISOR, "no answer from port %u", op->port);
+	else if (is_ours(dom, op, &result->err) && fake_guest(w, dom->name)->ill)
+		err_set(&result->err, ERR_HYPERVISOR, "HTTP status 500 from port %u", op->port);
+}
+
 /* clang-format off */
 static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_LIST]     = do_list,
@@ -435,6 +445,7 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_AGENT_TIME] = do_agent_time,
 	[OP_AGENT_INFO] = do_agent_info,
 	[OP_AGENT_LOOK] = do_agent_info,
+	[OP_PROBE]    = do_probe,
 	[OP_SUSPEND]  = do_suspend,
 	[OP_RESUME]   = do_resume,
 	[OP_REBOOT]   = do_reboot,

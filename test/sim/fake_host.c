@@ -289,6 +289,10 @@ bool host_guest_act(struct world *w, const char *name, const char *act)
 		fake_guest(w, domain)->deaf = streq(act, "deaf");
 		return true;
 	}
+	if (streq(act, "ill") || streq(act, "well")) {
+		fake_guest(w, domain)->ill = streq(act, "ill");
+		return true;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(acts); i++) {
 		if (!streq(acts[i].name, act))
 			continue;

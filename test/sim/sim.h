@@ -114,6 +114,7 @@ enum fake_agent {
 struct fake_guest { /* of a domain's name, over all its domains */
 	char name[128];
 	bool deaf;
+	bool ill; /* its probes say so */
 	enum fake_agent agent;
 	unsigned agent_reboots, clocks, infos, unanswered;
 	unsigned boots, signals, asked, kills, suspends, resumes, reboots, resets;

@@ -40,7 +40,8 @@ struct stored {
 	char uid[UID_SIZE];
 	enum phase phase;
 	enum pause pause;
-	bool deleted, signalled, killed, act, tried, ended, claim, host_shutdown, words;
+	bool stopping; /* it was deleted, goes down with its host, or is not well */
+	bool signalled, killed, act, tried, ended, claim, words;
 };
 
 static bool has(const cJSON *json, const char *key)
@@ -55,8 +56,8 @@ static struct stored stored_of(const struct object_row *row)
 	const cJSON *pause = cJSON_GetObjectItemCaseSensitive(json, "pause");
 	struct stored stored = { .there = json != NULL,
 		.phase = phase ? (enum phase)phase->valueint : PHASE_UNSET,
-		.deleted = has(json, "deleted"),
-		.host_shutdown = has(json, "hostShutdown"),
+		.stopping = has(json, "deleted") || has(json, "hostShutdown") ||
+			has(json, "unhealthy"),
 		.signalled = has(json, "signalFirst"),
 		.killed = has(json, "killed"),
 		.pause = pause ? (enum pause)pause->valueint : PAUSE_AS_IS,
@@ -185,7 +186,7 @@ static struct stored stored_vmi(struct world *w, const struct op *op)
 /* Of what a user may do to a run that lives. */
 static const char *guest_objection(const struct stored *vmi, enum op_kind kind)
 {
-	if (vmi->deleted || vmi->host_shutdown || phase_is_final(vmi->phase))
+	if (vmi->stopping || phase_is_final(vmi->phase))
 		return "it is to end";
 	if (kind == OP_SUSPEND)
 		return vmi->pause == PAUSE_HELD ? NULL : "nobody wants it paused";
@@ -199,13 +200,13 @@ static const char *guest_objection(const struct stored *vmi, enum op_kind kind)
 /* NULL when what is stored justifies the op. */
 static const char *objection(const struct stored *vmi, const struct op *op)
 {
-	bool final = phase_is_final(vmi->phase), stopping = vmi->deleted || vmi->host_shutdown;
+	bool final = phase_is_final(vmi->phase);
 
 	switch (op->kind) {
 	case OP_PREPARE:
 		return vmi->phase == PHASE_SCHEDULING ? NULL : "it is not being scheduled";
 	case OP_START:
-		if (stopping)
+		if (vmi->stopping)
 			return "it is to end";
 		if (vmi->claim)
 			return "its domain is there already";
@@ -216,11 +217,11 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 		return vmi->claim && !final ? NULL : "no claim is stored";
 	case OP_SHUTDOWN:
 	case OP_AGENT_SHUTDOWN:
-		if (!stopping)
+		if (!vmi->stopping)
 			return "nobody wants it stopped";
 		return vmi->signalled ? NULL : "the signal is not stored";
 	case OP_DESTROY:
-		if (!final && !stopping)
+		if (!final && !vmi->stopping)
 			return "nobody wants it stopped";
 		return final || vmi->killed ? NULL : "the kill is not stored";
 	case OP_SUSPEND:
@@ -232,6 +233,8 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 		return guest_objection(vmi, op->kind);
 	case OP_WORDS:
 		return vmi->words ? NULL : "nobody asked why it ended";
+	case OP_PROBE:
+		return final || vmi->stopping ? "it is to end" : NULL;
 	case OP_UNDEFINE:
 	case OP_CLEAN:
 		return final ? NULL : "it is not final";
@@ -275,7 +278,7 @@ static void check_slots(struct world *w, const struct op *op)
 	for (size_t i = 0; i < f->n_lanes; i++) {
 		under_way += is_start(&f->lanes[i]) &&
 			w->t - f->since[i] < op_kind_deadline(f->lanes[i].kind) &&
-			!stored_vmi(w, &f->lanes[i]).deleted;
+			!stored_vmi(w, &f->lanes[i]).stopping;
 	}
 	if (w->going_down)
 		world_fail(w, "%s of %s although the host goes down", op_kind_name(op->kind),

@@ -207,6 +207,7 @@ START_TEST(a_spec_ends_empty)
 	spec.volumes = xcalloc(1, sizeof(*spec.volumes));
 	spec.volumes[0].name = xstrdup("root");
 	spec.volumes[0].path = xstrdup("/img");
+	spec.probes[PROBE_OF_READINESS].question = xstrdup("GET");
 	spec.interfaces = xcalloc(1, sizeof(*spec.interfaces));
 	spec.interfaces[0].name = xstrdup("default");
 	spec.interfaces[0].model = xstrdup("virtio");
@@ -244,6 +245,7 @@ static const struct {
 	{ OP_CLEAN, "clean", LANE_MAIN, 300000 },
 	{ OP_PURGE, "purge", LANE_MAIN, 60000 },
 	{ OP_WORDS, "read-output", LANE_WORDS, 5000 },
+	{ OP_PROBE, "probe", LANE_PROBE, 90000 },
 	{ OP_SCREENSHOT, "screenshot", LANE_ERRAND, 15000 },
 	{ OP_FORWARD, "port-forward", LANE_ERRAND, 15000 },
 };

@@ -40,6 +40,7 @@ static const struct {
 	[SCOPE_SPEC] = { KIND_VM, "spec.template.spec" },
 	[SCOPE_INSTANCETYPE] = { KIND_INSTANCETYPE, "" },
 	[SCOPE_PREFERENCE] = { KIND_CLUSTER_PREFERENCE, "" },
+	[SCOPE_PROBE] = { KIND_VM, "spec.template.spec.livenessProbe" },
 };
 
 START_TEST(test_every_field_of_the_table_is_there)

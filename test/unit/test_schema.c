@@ -92,6 +92,8 @@ static bool has_type(const struct schema_field *field, const struct node *proper
 
 	if (field->type == TYPE_ANY || field->treat == TREAT_REFUSED)
 		return true;
+	if (!ref && !type) /* a string or a number: a name or the number of a port */
+		return field->type == TYPE_INTEGER;
 	if (field->type == TYPE_QUANTITY)
 		return streq(type, "string") || (ref && strstr(ref, ".Quantity"));
 	return streq(types[field->type], ref ? "object" : type);
