@@ -15,31 +15,35 @@
  * X(constant, name, lane, deadline s). One op per machine and lane at a time; URGENT travels on the
  * connection and workers of its own, so that five hung calls cannot hold it up (design §4).
  */
-#define OPS(X)                                              \
-	X(NONE, "", LANE_MAIN, 0)                           \
-	X(LIST, "list", LANE_URGENT, 30)                    \
-	X(READ, "read", LANE_READ, 30)                      \
-	X(DESCRIBE, "describe", LANE_READ, 30)              \
-	X(PREPARE, "prepare", LANE_MAIN, 300)               \
-	X(START, "start", LANE_MAIN, 120)                   \
-	X(CLAIM, "claim", LANE_MAIN, 30)                    \
-	X(SHUTDOWN, "shutdown", LANE_SIGNAL, 5)             \
-	X(AGENT_SHUTDOWN, "agent-shutdown", LANE_AGENT, 60) \
-	X(AGENT_REBOOT, "agent-reboot", LANE_AGENT, 60)     \
-	X(AGENT_TIME, "agent-time", LANE_AGENT, 60)         \
-	X(AGENT_INFO, "agent-info", LANE_AGENT, 60)         \
-	X(AGENT_LOOK, "agent-look", LANE_AGENT, 60)         \
-	X(DESTROY, "destroy", LANE_URGENT, 30)              \
-	X(SUSPEND, "suspend", LANE_GUEST, 30)               \
-	X(RESUME, "resume", LANE_GUEST, 30)                 \
-	X(REBOOT, "reboot", LANE_GUEST, 30)                 \
-	X(RESET, "reset", LANE_GUEST, 30)                   \
-	X(UNDEFINE, "undefine", LANE_MAIN, 30)              \
-	X(CLEAN, "clean", LANE_MAIN, 300)                   \
-	X(PURGE, "purge", LANE_MAIN, 60)                    \
-	X(WORDS, "read-output", LANE_WORDS, 5)              \
-	X(PROBE, "probe", LANE_PROBE, 90)                   \
-	X(SCREENSHOT, "screenshot", LANE_ERRAND, 15)        \
+#define OPS(X)                                                \
+	X(NONE, "", LANE_MAIN, 0)                             \
+	X(LIST, "list", LANE_URGENT, 30)                      \
+	X(READ, "read", LANE_READ, 30)                        \
+	X(DESCRIBE, "describe", LANE_READ, 30)                \
+	X(PREPARE, "prepare", LANE_MAIN, 300)                 \
+	X(START, "start", LANE_MAIN, 120)                     \
+	X(CLAIM, "claim", LANE_MAIN, 30)                      \
+	X(SHUTDOWN, "shutdown", LANE_SIGNAL, 5)               \
+	X(AGENT_SHUTDOWN, "agent-shutdown", LANE_AGENT, 60)   \
+	X(AGENT_REBOOT, "agent-reboot", LANE_AGENT, 60)       \
+	X(AGENT_TIME, "agent-time", LANE_AGENT, 60)           \
+	X(AGENT_INFO, "agent-info", LANE_AGENT, 60)           \
+	X(AGENT_LOOK, "agent-look", LANE_AGENT, 60)           \
+	X(DESTROY, "destroy", LANE_URGENT, 30)                \
+	X(SUSPEND, "suspend", LANE_GUEST, 30)                 \
+	X(RESUME, "resume", LANE_GUEST, 30)                   \
+	X(REBOOT, "reboot", LANE_GUEST, 30)                   \
+	X(RESET, "reset", LANE_GUEST, 30)                     \
+	X(UNDEFINE, "undefine", LANE_MAIN, 30)                \
+	X(CLEAN, "clean", LANE_MAIN, 300)                     \
+	X(PURGE, "purge", LANE_MAIN, 60)                      \
+	X(WORDS, "read-output", LANE_WORDS, 5)                \
+	X(MIGRATE_PREPARE, "migrate-prepare", LANE_MAIN, 120) \
+	X(MIGRATE, "migrate", LANE_MIGRATE, 86400)            \
+	X(MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30)    \
+	X(MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30)   \
+	X(PROBE, "probe", LANE_PROBE, 90)                     \
+	X(SCREENSHOT, "screenshot", LANE_ERRAND, 15)          \
 	X(FORWARD, "port-forward", LANE_ERRAND, 15)
 
 /*
@@ -49,6 +53,8 @@
  * is for what QEMU wrote itself: of no weight but to those who ask why, so nothing waits long for it. ERRAND
  * is for what a client fetches from a guest: it changes nothing, and who hangs there is in no one's way but theirs. PROBE
  * asks whether a guest is well: one that hangs may keep its asker for as long as its timeout says.
+ * MIGRATE lasts as long as the copying of a guest's memory; the op is not bound to the agent's life: it goes on
+ * in libvirt without it.
  */
 enum op_lane {
 	LANE_MAIN,
@@ -60,6 +66,7 @@ enum op_lane {
 	LANE_WORDS,
 	LANE_ERRAND,
 	LANE_PROBE,
+	LANE_MIGRATE,
 	LANE_MAX
 };
 
@@ -130,7 +137,8 @@ struct op {
 	char *replaces; /* owned or NULL; START: the shut-off domain of the same UUID, and without our
 			 * metadata, whose definition this one replaces */
 	bool keep_nvram; /* UNDEFINE: the EFI variables are not ours to remove */
-	bool paused;     /* START: the guest's clock stands still until RESUME */
+	bool paused; /* START: the guest's clock stands still until RESUME; MIGRATE: until MIGRATE_RESUME */
+	char *peer;      /* owned or NULL; MIGRATE: the node to which the guest goes */
 	char *directory; /* owned; PREPARE, CLEAN: the run's own folder */
 	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes */
 	struct volume_work *work; /* owned; PREPARE */
@@ -180,6 +188,7 @@ struct domain_info { /* one domain as libvirt shows it */
 	bool agent;            /* a guest agent has opened its channel */
 	struct nic_info *nics; /* owned or NULL; READ and START, of an active one */
 	size_t n_nics;
+	bool migrating; /* libvirt copies it to another host */
 };
 
 void domain_info_done(struct domain_info *info);

@@ -232,6 +232,8 @@ ENUM_DECLARE(act, ACT, ACTS)
 	X(VM, "VirtualMachine", "virtualmachines", "kubevirt.io/v1", true, MACHINE)              \
 	X(VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1", true,      \
 		MACHINE)                                                                         \
+	X(MIGRATION, "VirtualMachineInstanceMigration", "virtualmachineinstancemigrations",      \
+		"kubevirt.io/v1", true, AGENT)                                                   \
 	X(EVENT, "Event", "events", "v1", true, AGENT)                                           \
 	X(FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1", true, AGENT)                   \
 	X(POD, "Pod", "pods", "v1", true, MADE)                            /* of VMIs */         \
@@ -378,6 +380,7 @@ struct vm {
 	bool unpinned; /* the spec names what is not pinned: no run is begun; not stored */
 	enum type_trouble type_trouble; /* … why that lasts, and in words */
 	char *type_words;               /* owned or NULL */
+	int64_t epoch;                  /* of its ownership: it rises with each host; 0: 1 */
 	bool restore; /* its run went down with the host, and another is to follow whatever the strategy */
 	bool keeps;    /* a run of it had variables of the firmware or a TPM that outlive it */
 	bool ran_once; /* strategy Once has had its run (§14 no. 8) */
@@ -408,6 +411,7 @@ struct io_retry {
 struct vmi {
 	struct object_meta meta;
 	char owner[UID_SIZE]; /* UID of the VM; "" for a bare VMI */
+	int64_t epoch;        /* of its ownership: it rises with each host; 0: 1 */
 	char *spec;           /* owned JSON text, defaulted */
 	struct vmi_spec typed;
 	enum phase phase;
@@ -469,6 +473,7 @@ struct domain {
 	bool active;          /* libvirt says that a QEMU lives (true for Crashed/preserve too) */
 	char owner[UID_SIZE]; /* VMI UID in its metadata; "" none */
 	bool agent;           /* a guest agent has opened its channel */
+	bool migrating;       /* libvirt copies it to another host */
 	bool agent_asked;     /* … which has said what it can do */
 	unsigned agent_tries; /* calls in a row that it did not answer */
 	msec agent_retry_at;  /* boot time before which it is not asked what it can do again */

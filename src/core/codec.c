@@ -8,6 +8,7 @@
 #include "core/edit.h"
 #include "core/instancetype.h"
 #include "core/json.h"
+#include "core/migration.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +79,7 @@ static const struct field vm_fields[] = {
 	F(BOOL,     vm, "prefOptional",  pins[VM_PREFERENCE].optional),
 	F(ENUM,     vm, "typeTrouble",   type_trouble),
 	F(TEXT,     vm, "typeWords",     type_words),
+	F(NUMBER,   vm, "epoch",         epoch),
 	F(TEXT,     vm, "manifestFile",  manifest_file),
 	F(TEXT,     vm, "manifestError", manifest_error),
 };
@@ -90,6 +92,7 @@ static const struct field request_fields[] = {
 
 static const struct field vmi_fields[] = {
 	F(UID,      vmi, "owner",         owner),
+	F(NUMBER,   vmi, "epoch",         epoch),
 	F(ENUM,     vmi, "phase",         phase),
 	F(TEXT,     vmi, "reason",        reason),
 	F(TEXT,     vmi, "syncError",     sync_error),
@@ -138,6 +141,26 @@ static const struct field vmi_fields[] = {
 	F(TEXT,     vmi, "fallback",      fallback),
 	F(TEXT,     vmi, "graphics",      graphics),
 	F(ENUM,     vmi, "words",         words),
+};
+
+static const struct field migration_fields[] = {
+	F(ENUM,     migration, "role",       role),
+	F(ENUM,     migration, "state",      state),
+	F(TEXT,     migration, "vmi",        vmi),
+	F(TEXT,     migration, "peer",       peer),
+	F(UID,      migration, "vmiUID",     vmi_uid),
+	F(UID,      migration, "database",   database),
+	F(NUMBER,   migration, "epoch",      epoch),
+	F(BOOL,     migration, "performing", performing),
+	F(BOOL,     migration, "restored",   restored),
+	F(BOOL,     migration, "cancelled",  cancelled),
+	F(BOOL,     migration, "succeeded",  succeeded),
+	F(BOOL,     migration, "acked",      acked),
+	F(BOOL,     migration, "moved",      moved),
+	F(BOOL,     migration, "discard",    discard),
+	F(TEXT,     migration, "reason",     reason),
+	F(TEXT,     migration, "document",   document),
+	F(DEADLINE, migration, "began",      began),
 };
 /* clang-format on */
 
@@ -258,6 +281,21 @@ char *vmi_state(const struct vmi *vmi)
 		if (vmi->phase_wall[phase])
 			cJSON_AddNumberToObject(entered, phase_name(phase),
 				(double)vmi->phase_wall[phase]);
+	}
+	return json_take_text(json);
+}
+
+char *migration_text(const struct migration *g)
+{
+	cJSON *json = cJSON_CreateObject();
+	cJSON *entered = cJSON_AddObjectToObject(json, "entered");
+
+	write_fields(json, meta_fields, ARRAY_SIZE(meta_fields), &g->meta);
+	write_fields(json, migration_fields, ARRAY_SIZE(migration_fields), g);
+	for (unsigned phase = 0; phase < MIGRATION_PHASE_MAX; phase++) {
+		if (g->phase_wall[phase])
+			cJSON_AddNumberToObject(entered, migration_phase_name(phase),
+				(double)g->phase_wall[phase]);
 	}
 	return json_take_text(json);
 }
@@ -402,4 +440,30 @@ int vmi_load(const char *document, const char *state, bool same_boot, struct vmi
 	else
 		*ret_vmi = vmi;
 	return ret;
+}
+
+int migration_load(const char *state, bool same_boot, struct migration **ret, struct err *err)
+{
+	cJSON *json = cJSON_Parse(state);
+	const cJSON *entered = cJSON_GetObjectItemCaseSensitive(json, "entered");
+	struct reader r = { json, same_boot };
+	struct migration *g = xcalloc(1, sizeof(*g));
+
+	read_fields(&r, meta_fields, ARRAY_SIZE(meta_fields), &g->meta);
+	read_fields(&r, migration_fields, ARRAY_SIZE(migration_fields), g);
+	for (unsigned phase = 0; phase < MIGRATION_PHASE_MAX; phase++) {
+		const cJSON *at =
+			cJSON_GetObjectItemCaseSensitive(entered, migration_phase_name(phase));
+
+		if (at)
+			g->phase_wall[phase] = (msec)at->valuedouble;
+	}
+	cJSON_Delete(json);
+	if (!g->meta.ns || !g->meta.name || !g->vmi || !g->peer || g->role >= MIGRATION_ROLE_MAX ||
+		g->state >= MIGRATION_STATE_MAX) {
+		migration_free(g);
+		return err_set(err, ERR_INTERNAL, "a stored migration is not whole");
+	}
+	*ret = g;
+	return 0;
 }

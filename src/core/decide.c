@@ -6,6 +6,7 @@
  */
 #include "core/decide_private.h"
 
+#include "core/migration.h"
 #include "core/phase.h"
 
 const char *step_name(enum step step)
@@ -113,6 +114,15 @@ static void wake_for_deadlines(const struct machine *m, struct plan *plan)
 	}
 }
 
+/* On its way to another host, or from one: what it is to be told there is noted as long as it is ours. */
+static void decide_held(const struct view *v, struct plan *plan)
+{
+	if (v->m->migration->state == MIGRATION_OUT &&
+		(rule_delete_vm(v, plan) || rule_strategy(v, plan)))
+		return;
+	rule_read(v, plan);
+}
+
 struct plan machine_decide(const struct machine *m, const struct host_facts *host)
 {
 	struct plan plan = { .wake_at = NEVER };
@@ -122,6 +132,11 @@ struct plan machine_decide(const struct machine *m, const struct host_facts *hos
 	v.settled = host->connected && v.state != DOMAIN_UNKNOWN &&
 		m->dom.agreed >= READS_TO_AGREE && !m->dom.look_again && !m->dom.reading;
 	wake_for_deadlines(m, &plan);
+	if (machine_is_held(m)) {
+		plan.may_live = may_live(&v);
+		decide_held(&v, &plan);
+		return plan;
+	}
 	plan.wants_slot = wants_slot(&v, &plan);
 	plan.may_live = may_live(&v);
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {

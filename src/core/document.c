@@ -11,6 +11,7 @@
 #include "core/codec.h"
 #include "core/document_private.h"
 #include "core/json.h"
+#include "core/migration.h"
 #include "core/phase.h"
 #include "core/status.h"
 
@@ -170,6 +171,7 @@ static void add_vm_status(cJSON *json, const struct machine *m, const struct con
 	cJSON *status = cJSON_AddObjectToObject(json, "status");
 	struct status_facts facts = { .vm = m->vm, .vmi = m->vmi };
 
+	facts.migrating = machine_is_held(m);
 	facts.paused = m->vmi && vmi_is_paused(m->vmi, &m->dom);
 	if (m->vmi)
 		cJSON_AddBoolToObject(status, "created", true);
@@ -251,6 +253,8 @@ static void add_vmi_status(cJSON *json, const struct machine *m, const char *nod
 		cJSON_AddStringToObject(status, "reason", vmi->reason);
 	add_transitions(status, vmi);
 	document_add_run(status, vmi);
+	if (m->migration && streq(m->migration->vmi_uid, vmi->meta.uid))
+		document_add_migration(status, m->migration, node_name);
 	vmi_conditions(vmi, &m->dom, &conditions);
 	add_conditions(status, &conditions);
 	conditions_done(&conditions);

@@ -73,7 +73,8 @@ static bool seen_is_same(const struct domain *dom, const struct domain_info *inf
 	if (!info)
 		return dom->state == DOMAIN_NONE;
 	return dom->state == info->state && dom->reason == info->reason &&
-		dom->active == info->active && streq(dom->owner, info->owner);
+		dom->active == info->active && dom->migrating == info->migrating &&
+		streq(dom->owner, info->owner);
 }
 
 /* A condition of it, which must not go stale while nobody looked. */
@@ -127,6 +128,7 @@ static void take_seen(struct machine *m, const struct domain_info *info)
 	dom->state = info ? info->state : DOMAIN_NONE;
 	dom->reason = info ? info->reason : REASON_UNKNOWN;
 	dom->active = info && info->active;
+	dom->migrating = info && info->migrating;
 	copy_str(dom->owner, UID_SIZE, info ? info->owner : "");
 	take_pause(m);
 	take_agent(m, info);
@@ -220,7 +222,7 @@ static void take_fallback(struct machine *m, const struct op_result *result)
 static bool is_retried(enum op_kind kind)
 {
 	return kind != OP_SHUTDOWN && kind != OP_REBOOT && kind != OP_RESET && kind != OP_PROBE &&
-		op_kind_lane(kind) != LANE_AGENT;
+		kind != OP_MIGRATE && kind != OP_MIGRATE_ABORT && op_kind_lane(kind) != LANE_AGENT;
 }
 
 /* 0, or -code when it is no answer. */
@@ -281,7 +283,8 @@ static void fold_probe(struct machine *m, const struct op_result *result, struct
 static bool is_harmless(enum op_kind kind)
 {
 	return op_kind_lane(kind) == LANE_READ || kind == OP_PREPARE || kind == OP_CLEAN ||
-		kind == OP_AGENT_INFO || kind == OP_AGENT_TIME || kind == OP_PROBE;
+		kind == OP_MIGRATE_PREPARE || kind == OP_AGENT_INFO || kind == OP_AGENT_TIME ||
+		kind == OP_PROBE;
 }
 
 /* One try: a log that cannot be read is no news. */

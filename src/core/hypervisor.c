@@ -87,6 +87,7 @@ void op_done(struct op *op)
 	free(op->domain);
 	free(op->xml);
 	free(op->replaces);
+	free(op->peer);
 	free(op->directory);
 	free(op->kept);
 	free(op->question);
@@ -133,6 +134,7 @@ void op_copy(struct op *dst, const struct op *src)
 	dst->domain = xstrdup(src->domain);
 	dst->xml = xstrdup(src->xml);
 	dst->replaces = xstrdup(src->replaces);
+	dst->peer = xstrdup(src->peer);
 	dst->directory = xstrdup(src->directory);
 	dst->kept = xstrdup(src->kept);
 	dst->question = xstrdup(src->question);

@@ -15,22 +15,24 @@
 #include "core/verbs.h"
 
 /* X(constant, name) */
-#define INPUTS(X)                                                                               \
-	X(NONE, "none")                                                                         \
-	X(CREATE, "create")               /* a request: an object to create */                  \
-	X(REPLACE, "replace")             /* a request: an object's new content */              \
-	X(PATCH, "patch")                 /* a request: changes to an object */                 \
-	X(DELETE, "delete")               /* a request */                                       \
-	X(VERB, "verb")                   /* a request: start, stop, restart */                 \
-	X(VMI_VERB, "vmi-verb")           /* a request: pause, unpause, ... */                  \
-	X(ADOPT, "adopt")                 /* a request: a VM for a domain */                    \
-	X(HOST_SHUTDOWN, "host-shutdown") /* a request: the host goes down, or not after all */ \
-	X(ERRAND, "errand")               /* something to be fetched from a guest */            \
-	X(FOLDER, "folder")               /* what the manifest folder holds now */              \
-	X(CONNECTION, "connection")       /* to the hypervisor: up or down */                   \
-	X(EVENT, "event")                 /* of a domain */                                     \
-	X(PEER, "peer")                   /* another agent: reachable or not, what it says */   \
-	X(RESULT, "result")               /* of an operation */
+#define INPUTS(X)                                                                                  \
+	X(NONE, "none")                                                                            \
+	X(CREATE, "create")               /* a request: an object to create */                     \
+	X(REPLACE, "replace")             /* a request: an object's new content */                 \
+	X(PATCH, "patch")                 /* a request: changes to an object */                    \
+	X(DELETE, "delete")               /* a request */                                          \
+	X(VERB, "verb")                   /* a request: start, stop, restart */                    \
+	X(VMI_VERB, "vmi-verb")           /* a request: pause, unpause, ... */                     \
+	X(ADOPT, "adopt")                 /* a request: a VM for a domain */                       \
+	X(HOST_SHUTDOWN, "host-shutdown") /* a request: the host goes down, or not after all */    \
+	X(ERRAND, "errand")               /* something to be fetched from a guest */               \
+	X(MIGRATE, "migrate")           /* a request: a guest to another host, or not after all */ \
+	X(DECLARE_DEAD, "declare-dead") /* a request: a peer will not come back */                 \
+	X(FOLDER, "folder")             /* what the manifest folder holds now */                   \
+	X(CONNECTION, "connection")     /* to the hypervisor: up or down */                        \
+	X(EVENT, "event")               /* of a domain */                                          \
+	X(PEER, "peer")                 /* another agent: reachable or not, what it says */        \
+	X(RESULT, "result")             /* of an operation */
 
 enum input_kind {
 #define X(c, t) INPUT_##c,
@@ -89,7 +91,8 @@ struct request {
 	enum vmi_verb vmi_verb; /* VMI_VERB */
 	const char *domain; /* ADOPT: its name or UUID; name may be "": the VM's is the domain's */
 	const char *digest; /* ADOPT: of the review that was shown, or NULL */
-	bool call_off;      /* HOST_SHUTDOWN */
+	bool call_off;      /* HOST_SHUTDOWN, MIGRATE */
+	const char *to;     /* MIGRATE: the peer */
 	unsigned timeout_s; /* … 0: as configured */
 };
 

@@ -10,8 +10,14 @@
 
 #include "core/crashloop.h"
 #include "core/instancetype.h"
+#include "core/migration.h"
 #include "core/phase.h"
 #include "core/strategy.h"
+
+bool machine_is_held(const struct machine *m)
+{
+	return m->migration && migration_holds(m->migration);
+}
 
 struct machine *machine_new(const char *ns, const char *name)
 {

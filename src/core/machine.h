@@ -31,7 +31,8 @@ struct machine {
 	struct vm *vm;   /* owned or NULL */
 	struct vmi *vmi; /* owned or NULL */
 	struct domain dom;
-	uint64_t list_facts; /* dom.facts when the list in flight left */
+	struct migration *migration; /* borrowed: the latest one of it here, or NULL */
+	uint64_t list_facts;         /* dom.facts when the list in flight left */
 	struct running_op ops[LANE_MAX];
 	struct vm *gone_vm;   /* owned or NULL: forgotten, its row goes with the next commit */
 	struct vmi *gone_vmi; /* owned or NULL: likewise */
@@ -62,6 +63,9 @@ struct machine {
 	struct start_order start; /* by which they are sorted */
 	char uuids[2][UID_SIZE];  /* of its run and of its VM, as they stand in the index */
 };
+
+/* Only its migration does anything to it: it is on its way, or not ours to run. */
+bool machine_is_held(const struct machine *m);
 
 struct machine *machine_new(const char *ns, const char *name);
 void machine_free(struct machine *m);

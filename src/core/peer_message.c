@@ -148,7 +148,7 @@ static int read_hello(const cJSON *json, struct peer_hello *ret, struct err *err
 
 static bool has_document(enum handover_kind kind)
 {
-	return kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT;
+	return kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT || kind == HANDOVER_MINE;
 }
 
 static int read_handover(const cJSON *json, struct peer_message *ret, struct err *err)

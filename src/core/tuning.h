@@ -5,6 +5,8 @@
 #ifndef VMAGENT_CORE_TUNING_H
 #define VMAGENT_CORE_TUNING_H
 
+#include <stdbool.h>
+
 #include <vmagent/placement.h>
 
 #include "core/enum.h"
@@ -19,6 +21,17 @@ enum boot_policy {
 		BOOT_POLICY_MAX
 };
 
+/* What a hand-over stands on, each of it necessary: the simulation leaves out one at a time, and shows that
+ * then a guest runs twice, or on a stale image, or is lost. */
+struct handover_rules {
+	bool paused; /* libvirt leaves the guest standing at the target: only its agent resumes it */
+	bool evidence; /* nothing is released unless the source's guest is known not to have run on */
+	bool patience;  /* a target that hears nothing waits */
+	bool memory;    /* what was released is remembered until the target has finished */
+	bool suspicion; /* whoever has lost its database does not conclude that there was nothing */
+};
+#define HANDOVER_RULES ((struct handover_rules){ true, true, true, true, true })
+
 #define HOST_SHUTDOWN_MAX_S 86400
 #define RESERVED_MEMORY     (INT64_C(512) << 20) /* bytes */
 
@@ -28,6 +41,7 @@ struct tuning {
 	unsigned crash_free;          /* quick ends in a row that are not held back */
 	enum boot_policy boot_policy; /* when another boot of the host is noticed */
 	unsigned start_slots;         /* starts under way at one time */
+	struct handover_rules handover;
 	unsigned shutdown_s; /* within which a host that goes down has its guests stopped */
 	unsigned memory_percent; /* of a guest's memory: 100 is as much as is asked of the host, 200 half */
 	unsigned cpu_ratio;        /* vCPUs for each CPU of the host */
@@ -45,6 +59,7 @@ struct tuning {
 		.memory_percent = 100,                     \
 		.cpu_ratio = 10,                           \
 		.reserved = { .memory = RESERVED_MEMORY }, \
+		.handover = HANDOVER_RULES,                \
 	})
 
 #endif

@@ -12,6 +12,7 @@
 #include "core/fold.h"
 #include "core/phase.h"
 #include "daemon/agent_private.h"
+#include "daemon/migrations.h"
 
 void agent_uuid(struct agent *agent, char ret[UID_SIZE])
 {
@@ -123,6 +124,8 @@ static int load_all(struct agent *agent, struct err *err)
 	if (ret == 0)
 		ret = store_each(agent->store, &vmis, load_vmi, &l, err);
 	if (ret == 0)
+		ret = migrations_load(agent, l.same_boot, err);
+	if (ret == 0)
 		ret = origins_load(agent, err);
 	rebuild_load(agent);
 	load_database_id(agent);
@@ -171,6 +174,7 @@ void agent_free(struct agent *agent)
 	domains_done(agent);
 	peers_done(agent);
 	handovers_done(agent);
+	migrations_done(agent);
 	free(agent->strays);
 	free(agent->connection_why);
 	free(agent->folder_hold);
@@ -190,6 +194,8 @@ static input_fn *const handlers[INPUT_MAX] = {
 	[INPUT_ADOPT]      = input_adopt,
 	[INPUT_HOST_SHUTDOWN] = input_host_shutdown,
 	[INPUT_ERRAND]     = input_errand,
+	[INPUT_MIGRATE]    = input_migrate,
+	[INPUT_DECLARE_DEAD] = input_declare_dead,
 	[INPUT_FOLDER]     = input_folder,
 	[INPUT_CONNECTION] = input_connection,
 	[INPUT_EVENT]      = input_event,

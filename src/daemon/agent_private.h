@@ -8,6 +8,7 @@
 
 #include "core/attach.h"
 #include "core/codec.h"
+#include "core/migration.h"
 #include "core/steps.h"
 #include "daemon/agent.h"
 #include "daemon/machines.h"
@@ -136,6 +137,15 @@ struct peers {                          /* peers.c */
 struct letter {           /* a handover that leaves with the commit */
 	const char *peer; /* borrowed from the configuration */
 	struct handover handover;
+	char *document; /* owned or NULL: the handover's */
+};
+
+struct migrations {
+	struct migration **list; /* owned */
+	size_t n, cap;
+	bool changed; /* some are to be saved by this turn's commit */
+	bool dirty;   /* something was done: there may be more */
+	msec wake_at;
 };
 
 struct agent {
@@ -153,6 +163,7 @@ struct agent {
 	struct macs macs;
 	bool freed; /* a run gave back what others may wait for */
 	struct peers peers;
+	struct migrations migrations;
 	void (*commit_hook)(void *ctx, int64_t rv);
 	void *commit_ctx;
 
@@ -193,9 +204,11 @@ struct agent {
 	struct err commit_err;
 	bool rebuilding;      /* the database was lost: runs start only when libvirt was asked */
 	bool rebuild_changed; /* … is to be saved */
-	bool folder_seen;     /* a complete look at the manifests came in */
-	char *folder_hold;    /* owned or NULL: why removals are held */
-	bool has_boot_id;     /* stored */
+	bool rebuild_listed;  /* libvirt was; the peers are to be asked still */
+	msec rebuild_ask_at;
+	bool folder_seen;  /* a complete look at the manifests came in */
+	char *folder_hold; /* owned or NULL: why removals are held */
+	bool has_boot_id;  /* stored */
 	char database_id[UID_SIZE];
 	bool has_database_id;   /* stored */
 	struct letter *letters; /* owned */
@@ -225,6 +238,8 @@ void input_folder(struct agent *agent, const struct input *input, struct now now
 void input_connection(struct agent *agent, const struct input *input, struct now now);
 void input_event(struct agent *agent, const struct input *input, struct now now);
 void input_result(struct agent *agent, const struct input *input, struct now now);
+void input_migrate(struct agent *agent, const struct input *input, struct now now);
+void input_declare_dead(struct agent *agent, const struct input *input, struct now now);
 void input_peer(struct agent *agent, const struct input *input, struct now now);
 
 /* notes.c: says what happened to an object; copies everything. */
@@ -398,14 +413,16 @@ void peers_init(struct agent *agent);
 void peers_done(struct agent *agent);
 void peers_count(struct agent *agent, struct machine *m); /* asked whenever m has changed */
 void peers_tell(struct agent *agent);                     /* after the commit: what has changed */
-
-/* handovers.c: what is said about migrations. */
-void input_handover(struct agent *agent, const struct peer_event *event, struct now now);
-void handovers_send(struct agent *agent); /* after the commit */
-void handovers_done(struct agent *agent);
+bool peers_is_up(const struct agent *agent, const char *name);
+bool peers_have_answered(const struct agent *agent); /* all of them, what they have */
+void peers_ask(struct agent *agent);                 /* those that have not */
+void peers_answered(struct agent *agent, const char *name);
 
 /* rebuild.c: a lost database is filled again from manifests and domains. */
 void rebuild_list(struct agent *agent, const struct op_result *list, struct now now);
+void rebuild_turn(struct agent *agent, struct now now); /* asks the peers what they have */
+void rebuild_heard(struct agent *agent, const char *peer, const char *document, struct now now);
+void rebuild_answered(struct agent *agent, const char *peer); /* … or never will */
 void rebuild_load(struct agent *agent);
 int rebuild_save(struct agent *agent, struct err *err);
 

@@ -6,6 +6,7 @@
 #include "core/restart.h"
 #include "core/status.h"
 #include "daemon/agent_private.h"
+#include "daemon/migrations.h"
 
 static uint64_t hash_of(const char *text) /* FNV-1a */
 {
@@ -107,6 +108,8 @@ static int save_all(struct agent *agent, const struct turn *turn, struct now now
 
 	for (size_t i = 0; i < turn->n && ret == 0; i++)
 		ret = save_machine(agent, turn->touched[i], now, err);
+	if (ret == 0 && agent->migrations.changed)
+		ret = migrations_save(agent, now, err);
 	if (ret == 0 && agent->records.changed)
 		ret = records_save(agent, err);
 	if (ret == 0 && agent->origins.changed)
@@ -146,8 +149,9 @@ static bool turn_changes(const struct agent *agent, const struct turn *turn)
 		if (is_changed(turn->touched[i]))
 			return true;
 	}
-	return agent->records.changed || agent->origins.changed || agent->rebuild_changed ||
-		agent->round_changed || agent->hostdown.changed || has_events(agent);
+	return agent->migrations.changed || agent->records.changed || agent->origins.changed ||
+		agent->rebuild_changed || agent->round_changed || agent->hostdown.changed ||
+		has_events(agent);
 }
 
 static int commit(struct agent *agent, const struct turn *turn, struct now now, struct err *err)
@@ -202,6 +206,8 @@ static void committed(struct agent *agent, struct turn *turn)
 	agent->rebuild_changed = agent->round_changed = false;
 	hostdown_committed(agent);
 	records_committed(agent);
+	migrations_committed(agent);
+	agent->migrations.dirty |= undecided;
 	if (turn->changed)
 		origins_committed(agent);
 	for (size_t i = 0; i < turn->n; i++) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/folder.h"
+#include "daemon/migrations.h"
 
 #define CONFIGURATION_KIND "AgentConfiguration" /* of the agent itself: read by config.c */
 
@@ -223,6 +224,16 @@ static int keep_manifest(struct file *f, const struct manifest *manifest, const 
 	return 0;
 }
 
+/* Its home is another host now: what the file says of it is to be said there. */
+static int moved_away(const struct file *f, const struct manifest *manifest, struct err *err)
+{
+	const char *peer = migrations_moved_to(f->agent, manifest->ns, manifest->name);
+
+	return err_set(err, ERR_CONFLICT,
+		"it has moved to '%s': change it there, or remove it from the file",
+		peer ? peer : "another host");
+}
+
 /* What a file declares of an object that is still going is created when it is gone. */
 static int apply_manifest(struct file *f, const struct manifest *manifest, struct err *err)
 {
@@ -238,6 +249,8 @@ static int apply_manifest(struct file *f, const struct manifest *manifest, struc
 
 		return keep_manifest(f, manifest, file_was);
 	}
+	if (known && o->state == PROVENANCE_MOVED)
+		return moved_away(f, manifest, err);
 	if (is_run_of_vm(f, manifest, known ? o : NULL))
 		return err_set(err, ERR_CONFLICT,
 			"it is the run of the VirtualMachine of that name; delete that first");

@@ -8,6 +8,7 @@
 #include "core/edit.h"
 #include "core/instancetype.h"
 #include "core/names.h"
+#include "daemon/migrations.h"
 #include "daemon/types.h"
 
 #define VM_UUID_PATH  "spec.template.spec.domain.firmware.uuid"
@@ -234,6 +235,8 @@ static int check_machine(const struct agent *agent, const struct manifest *manif
 	const struct machine *m = machines_find(&agent->machines, manifest->ns, manifest->name);
 	const char *path = manifest->kind == KIND_VM ? VM_UUID_PATH : VMI_UUID_PATH;
 
+	if (agent_check_orders(m, err) < 0)
+		return -(int)err->code;
 	if (m && (m->vm || (m->vmi && m->vmi->owner[0])))
 		return err_set(err, ERR_CONFLICT, "a %s named '%s' is in the way; delete it first",
 			object_kind_name(m->vm ? KIND_VM : KIND_VMI), manifest->name);
@@ -359,6 +362,8 @@ static int replace_object(struct agent *agent, struct machine *m, enum object_ki
 static int check_replace(const struct agent *agent, const struct machine *m, enum object_kind kind,
 	const struct node *root, struct err *err)
 {
+	if (agent_check_orders(m, err) < 0)
+		return -(int)err->code;
 	return kind == KIND_VM ? check_uuid(agent, node_text(root, VM_UUID_PATH), m, err) : 0;
 }
 
@@ -457,7 +462,8 @@ char *agent_preview_object(struct agent *agent, const struct target *t, const st
 
 int agent_check_delete(const struct target *t, struct err *err)
 {
-	return t->kind == KIND_NAMESPACE ? namespace_check_delete(t->record, err) : 0;
+	return t->kind == KIND_NAMESPACE ? namespace_check_delete(t->record, err)
+					 : agent_check_orders(t->m, err);
 }
 
 void agent_delete_object(struct agent *agent, const struct target *t, const struct actor *actor,

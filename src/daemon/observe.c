@@ -12,6 +12,7 @@
 #include "core/ioretry.h"
 #include "core/phase.h"
 #include "daemon/agent_private.h"
+#include "daemon/migrations.h"
 
 void input_connection(struct agent *agent, const struct input *input, struct now now)
 {
@@ -110,8 +111,8 @@ static const struct domain_info *list_find(const struct domain_info *const *sort
 static bool facts_are_equal(const struct domain *a, const struct domain *b)
 {
 	return a->state == b->state && a->reason == b->reason && a->active == b->active &&
-		a->agent == b->agent && streq(a->owner, b->owner) && a->agreed >= READS_TO_AGREE &&
-		!a->look_again;
+		a->agent == b->agent && a->migrating == b->migrating && streq(a->owner, b->owner) &&
+		a->agreed >= READS_TO_AGREE && !a->look_again;
 }
 
 /* A list is a read of each domain; stale where something was folded or is under way since it left. */
@@ -322,6 +323,7 @@ static void machine_result(struct agent *agent, const struct inflight *in,
 		return;
 	}
 	fold_result(m, result, lane, now);
+	migrations_result(agent, m, result);
 	if (in->kind == OP_READ)
 		read_result(agent, m, in, result);
 	if (in->kind == OP_PURGE)

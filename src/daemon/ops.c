@@ -39,7 +39,7 @@ static struct domain_context context_of(const struct agent *agent, const struct 
 		.name = m->name,
 		.vmi_uid = m->vmi->meta.uid,
 		.vm_uid = m->vmi->owner,
-		.epoch = 1,
+		.epoch = MAX(m->vmi->epoch, 1),
 		.directory = op->directory,
 		.kept = op->kept,
 		.kvm = agent->options->kvm,
@@ -102,6 +102,12 @@ static void fill_probe(const struct machine *m, struct op *op)
 	op->question = xstrdup(probe->question);
 }
 
+static void fill_migrate(const struct agent *agent, const struct machine *m, struct op *op)
+{
+	op->peer = xstrdup(m->migration->peer);
+	op->paused = agent->options->tuning.handover.paused;
+}
+
 static void fill_op(const struct agent *agent, const struct machine *m, struct op *op)
 {
 	op->ns = xstrdup(m->ns);
@@ -123,6 +129,8 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		fill_start(agent, m, op);
 	if (op->kind == OP_CLAIM)
 		fill_claim(agent, m, op);
+	if (op->kind == OP_MIGRATE)
+		fill_migrate(agent, m, op);
 	if (op->kind == OP_PROBE)
 		fill_probe(m, op);
 	if (op->kind == OP_PREPARE)

@@ -11,6 +11,7 @@
 #include "core/codec.h"
 #include "core/json.h"
 #include "daemon/agent_private.h"
+#include "daemon/migrations.h"
 
 #define EXPIRY_WARNING_DAYS 30
 #define DAY_MS              SECONDS(24 * 60 * 60)
@@ -23,6 +24,7 @@ struct peer_facts {
 	bool up;
 	char why[PEER_WHY_SIZE]; /* it is not */
 	msec since;              /* wall time of that */
+	bool answered;           /* it has said what it has, since our database was lost */
 	bool known;              /* it was up once, and hello is of then */
 	struct peer_hello hello;
 	msec expires, warned; /* wall times: of its certificate; of the last warning about that */
@@ -151,6 +153,42 @@ static void own_certificate(struct agent *agent, const struct peer_event *event,
 	peers->self_expires = event->expires;
 	if (event->expires)
 		warn_of_expiry("this node", event->expires, &peers->self_warned, now);
+}
+
+bool peers_is_up(const struct agent *agent, const char *name)
+{
+	for (size_t i = 0; i < agent->options->n_peers; i++) {
+		if (streq(agent->peers.list[i].config->name, name))
+			return agent->peers.list[i].up;
+	}
+	return false;
+}
+
+static struct peer_facts *find(struct agent *agent, const char *name);
+
+bool peers_have_answered(const struct agent *agent)
+{
+	for (size_t i = 0; i < agent->options->n_peers; i++) {
+		if (!agent->peers.list[i].answered)
+			return false;
+	}
+	return true;
+}
+
+void peers_ask(struct agent *agent)
+{
+	for (size_t i = 0; i < agent->options->n_peers; i++) {
+		if (agent->peers.list[i].up && !agent->peers.list[i].answered)
+			handover_ask(agent, agent->peers.list[i].config->name);
+	}
+}
+
+void peers_answered(struct agent *agent, const char *name)
+{
+	struct peer_facts *peer = find(agent, name);
+
+	if (peer)
+		peer->answered = true;
 }
 
 static struct peer_facts *find(struct agent *agent, const char *name)

@@ -2,13 +2,16 @@
 /*
  * After the database was lost: the manifests bring the objects back, and a domain that still carries
  * our metadata says which run it is. Until libvirt has been asked twice nothing is begun, so that no
- * guest runs a second time, and none is stopped for a disk's sake.
+ * guest runs a second time, and none is stopped for a disk's sake. Machines may have moved: until each peer
+ * has said which ones it has, what does not run here is not begun either.
  */
 #include <string.h>
 
 #include "core/domxml.h"
 #include "core/edit.h"
+#include "core/json.h"
 #include "daemon/agent_private.h"
+#include "daemon/migrations.h"
 
 #define VALUE_NAME "rebuilding"
 
@@ -95,15 +98,83 @@ static void rebuild_domain(struct agent *agent, const struct domain_info *info, 
 	agent_note(agent, machine_meta(m, what.kind), &what);
 }
 
-void rebuild_list(struct agent *agent, const struct op_result *list, struct now now)
+/* ---- the peers ------------------------------------------------------------------------------------- */
+
+static bool waits_for_peers(const struct agent *agent)
 {
-	if (!agent->folder_seen)
-		return; /* the objects are not back yet */
-	for (size_t i = 0; i < list->n_domains; i++)
-		rebuild_domain(agent, &list->domains[i], now);
+	return agent->options->migrations && agent->options->tuning.handover.suspicion &&
+		!peers_have_answered(agent);
+}
+
+static void finish(struct agent *agent)
+{
 	for (size_t i = 0; i < agent->machines.n; i++)
 		agent_mark(agent, agent->machines.list[i]);
 	agent->rebuilding = false;
 	agent->rebuild_changed = true;
 	log_text(LOG_LEVEL_NOTICE, "the lost database is filled again from manifests and domains");
+}
+
+void rebuild_turn(struct agent *agent, struct now now)
+{
+	if (!agent->rebuilding || !agent->rebuild_listed || !waits_for_peers(agent) ||
+		now.boot < agent->rebuild_ask_at)
+		return;
+	agent->rebuild_ask_at = now.boot + SECONDS(MIGRATION_REPEAT_S);
+	peers_ask(agent);
+}
+
+void rebuild_answered(struct agent *agent, const char *peer)
+{
+	peers_answered(agent, peer);
+	if (agent->rebuilding && agent->rebuild_listed && !waits_for_peers(agent))
+		finish(agent);
+}
+
+/* What runs here is here, whatever a peer says. */
+static void take_name(struct agent *agent, const char *peer, const char *ns, const char *name,
+	struct now now)
+{
+	struct machine *m = machines_find(&agent->machines, ns, name);
+
+	if (m && m->vm && !(m->vmi && m->vmi->phase == PHASE_RUNNING))
+		migration_settle_away(agent, m, peer, now);
+}
+
+void rebuild_heard(struct agent *agent, const char *peer, const char *document, struct now now)
+{
+	cJSON *list = cJSON_Parse(document ? document : ""), *item;
+
+	if (!agent->rebuilding || !agent->rebuild_listed || !cJSON_IsArray(list)) {
+		cJSON_Delete(list);
+		return;
+	}
+	cJSON_ArrayForEach(item, list)
+	{
+		const char *ns =
+			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "namespace"));
+		const char *name =
+			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+
+		if (ns && name)
+			take_name(agent, peer, ns, name, now);
+	}
+	cJSON_Delete(list);
+	rebuild_answered(agent, peer);
+}
+
+/* ---- libvirt ----------------------------------------------------------------------------------------- */
+
+void rebuild_list(struct agent *agent, const struct op_result *list, struct now now)
+{
+	if (!agent->folder_seen)
+		return; /* the objects are not back yet */
+	for (size_t i = 0; i < list->n_domains && !agent->rebuild_listed; i++)
+		rebuild_domain(agent, &list->domains[i], now);
+	if (waits_for_peers(agent) && !agent->rebuild_listed)
+		log_text(LOG_LEVEL_NOTICE,
+			"what does not run here waits until each peer has said what it has");
+	agent->rebuild_listed = true;
+	if (!waits_for_peers(agent))
+		finish(agent);
 }

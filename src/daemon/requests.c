@@ -11,6 +11,7 @@
 #include "core/status.h"
 #include "core/vmi_verbs.h"
 #include "daemon/agent_private.h"
+#include "daemon/migrations.h"
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -311,6 +312,8 @@ static int verb(struct agent *agent, const struct request *request, struct err *
 			err); /* in the API's words */
 	if (ret == 0)
 		ret = hostdown_check(agent, request->verb, err);
+	if (ret == 0)
+		ret = agent_check_orders(m, err);
 	if (ret == 0 && !request->options.dry_run && !request->dry_run)
 		apply_effect(agent, m, &effect);
 	return ret;
@@ -351,6 +354,9 @@ static int vmi_verb(struct agent *agent, const struct request *request, struct e
 		.state = machine_domain_state(m),
 		.agent = vmi_has_agent(m->vmi, &m->dom) };
 
+	ret = agent_check_orders(m, err);
+	if (ret < 0)
+		return ret;
 	ret = vmi_verb_check(request->vmi_verb, &target, request->dry_run, &effect, err);
 	if (ret < 0 || request->dry_run)
 		return ret;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/migrations.h"
 #include "daemon/types.h"
 
 void agent_mark(struct agent *agent, struct machine *m)
@@ -74,6 +75,7 @@ static void after_step(struct agent *agent, struct machine *m, enum step step, s
 		folder_forgotten(agent, KIND_VM, &m->gone_vm->meta, now);
 	if (step == STEP_FORGET_VMI)
 		folder_forgotten(agent, KIND_VMI, &m->gone_vmi->meta, now);
+	agent->migrations.dirty |= step == STEP_FORGET_VMI; /* one may wait for that */
 	obstacles_update(agent, m);
 	peers_count(agent, m);
 	m->passes++;
@@ -197,8 +199,11 @@ bool agent_turn(struct agent *agent, struct now now)
 		return false;
 	machines_wake_due(&agent->machines, now.boot);
 	report_list(agent, now);
-	if (!agent->uncommitted)
+	if (!agent->uncommitted) {
 		obstacles_turn(agent);
+		rebuild_turn(agent, now);
+		migrations_turn(agent, now);
+	}
 	turn = turn_begin(agent);
 	if (!agent->uncommitted) {
 		decide_list(agent, now);
@@ -211,8 +216,14 @@ bool agent_turn(struct agent *agent, struct now now)
 	if (turn_commit(agent, &turn, now) == 0)
 		act(agent, &turn, now);
 	free(turn.touched);
-	return (agent->machines.n_queue > 0 || namespaces_are_due(agent) || agent->freed) &&
+	return (agent->machines.n_queue > 0 || agent->migrations.dirty ||
+		       namespaces_are_due(agent) || agent->freed) &&
 		!agent->uncommitted;
+}
+
+static msec rebuild_wake_at(const struct agent *agent)
+{
+	return agent->rebuilding && agent->rebuild_listed ? agent->rebuild_ask_at : NEVER;
 }
 
 msec agent_wake_at(const struct agent *agent)
@@ -225,5 +236,6 @@ msec agent_wake_at(const struct agent *agent)
 	if (agent->list_id && agent->list_overdue)
 		list = NEVER; /* nothing but its answer or a new connection helps */
 	return MIN(MIN(machines_next_wake(&agent->machines), errands_wake_at(agent)),
-		agent->connected ? list : NEVER);
+		MIN(MIN(agent->migrations.wake_at, rebuild_wake_at(agent)),
+			agent->connected ? list : NEVER));
 }

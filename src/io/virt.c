@@ -109,6 +109,7 @@ static enum worker_pool pool_of(enum op_kind kind)
 	case LANE_SIGNAL:
 	case LANE_GUEST:
 	case LANE_WORDS:
+	case LANE_MIGRATE:
 	case LANE_MAX:
 		break;
 	}

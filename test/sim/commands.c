@@ -178,9 +178,33 @@ static void create(struct command *c, enum wish wish)
 		client_do(c->w, wish);
 }
 
+/* migrate NAME NODE, cancel NAME, declare-dead NODE */
+static void migrate(struct command *c, enum wish wish)
+{
+	struct client_request *client = &c->w->client;
+	bool dead = streq(c->name, "declare-dead");
+
+	client->kind = dead ? INPUT_DECLARE_DEAD : INPUT_MIGRATE;
+	client->request.kind = KIND_VMI;
+	client->request.ns = "default";
+	client->request.name = c->words[0];
+	client->request.to = c->n > 1 ? c->words[1] : "";
+	client->request.call_off = streq(c->name, "cancel");
+	client_do(c->w, wish);
+}
+
+static bool is_migration(const char *name)
+{
+	return streq(name, "migrate") || streq(name, "cancel") || streq(name, "declare-dead");
+}
+
 static void ask(struct command *c, enum wish wish)
 {
 	client_done(&c->w->client);
+	if (is_migration(c->name)) {
+		migrate(c, wish);
+		return;
+	}
 	if (streq(c->name, "create"))
 		create(c, wish);
 	else if (streq(c->name, "adopt"))
@@ -244,7 +268,7 @@ static void wait_until(struct command *c)
 	world_settle(c->w);
 	while (!(holds = look_holds(c->w, c->words + 1, c->n - 1, &why)) && world_step(c->w, limit))
 		buf_done(&why);
-	if (!holds)
+	if (!holds && !world_main(c->w)->any_end)
 		world_fail(c->w, "waited in vain:%s", why.data ? why.data : "");
 	buf_done(&why);
 }
@@ -310,6 +334,9 @@ static const struct {
 	{ "delete",  2, do_request },
 	{ "create",  2, do_request },
 	{ "adopt",   1, do_request },
+	{ "migrate", 2, do_request },
+	{ "cancel",  1, do_request },
+	{ "declare-dead", 1, do_request },
 	{ "refused", 2, do_refused },
 	{ "try",     2, do_try },
 	{ "answer",  1, do_answer },

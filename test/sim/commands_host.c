@@ -91,6 +91,10 @@ void do_libvirt(struct command *c)
 		host_libvirt_up(w);
 	} else if (streq(what, "answers")) {
 		fake_release_ops(w);
+	} else if (streq(what, "stop-at")) {
+		fake_stop_at(w, c->n > 1 ? c->words[1] : "");
+	} else if (streq(what, "go-on")) {
+		fake_stop_at(w, "");
 	} else if (streq(what, "odd")) {
 		w->fake.odd = true;
 	} else if (streq(what, "silent")) {
@@ -131,6 +135,10 @@ void do_tune(struct command *c)
 	if (streq(c->words[0], "host-mib")) { /* what its guests may have together */
 		tuning->reserved.memory = 0;
 		c->w->options.host.memory = atoll(value) << 20;
+		return;
+	}
+	if (streq(c->words[0], "host-uuid")) {
+		c->w->options.host_uuid = "node1"; /* as a copied host has it */
 		return;
 	}
 	if (streq(c->words[0], "guard")) {

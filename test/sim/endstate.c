@@ -59,6 +59,20 @@ static int add_record(void *ctx, const struct object_row *row)
 	return 0;
 }
 
+static int add_migration(void *ctx, const struct object_row *row)
+{
+	struct ending *e = ctx;
+	cJSON *root = cJSON_Parse(row->object), *state = cJSON_Parse(row->state);
+
+	buf_printf(&e->text, "migration of %s to %s %s%s\n", look_text(root, "spec.vmiName"),
+		look_text(root, "status.migrationState.targetNode"),
+		look_text(root, "status.phase"),
+		cJSON_GetObjectItemCaseSensitive(state, "acked") ? "" : ", not over");
+	cJSON_Delete(root);
+	cJSON_Delete(state);
+	return 0;
+}
+
 static void add_records(struct ending *e)
 {
 	for (int kind = 0; kind < KIND_MAX; kind++) {
@@ -134,11 +148,13 @@ static int add_origin(void *ctx, const struct provenance_row *row)
 char *look_end(struct world *w)
 {
 	struct object_query vms = { .kind = KIND_VM }, vmis = { .kind = KIND_VMI };
+	struct object_query migrations = { .kind = KIND_MIGRATION };
 	struct ending e = { .w = w };
 
 	buf_puts(&e.text, "");
 	store_each(w->store, &vms, add_vm, &e, NULL);
 	store_each(w->store, &vmis, add_vmi, &e, NULL);
+	store_each(w->store, &migrations, add_migration, &e, NULL);
 	add_records(&e);
 	add_host(&e);
 	store_each_provenance(w->store, add_origin, &e, NULL);
@@ -185,12 +201,36 @@ static int check_vm(void *ctx, const struct object_row *row)
 	return 0;
 }
 
+static int count_row(void *ctx, const struct object_row *row)
+{
+	(void)row;
+	++*(unsigned *)ctx;
+	return 0;
+}
+
+/* Each machine is at one host, be it where it was or where it was moved. */
+static void check_homes(struct world *w)
+{
+	struct object_query vms = { .kind = KIND_VM, .name = "web" };
+	unsigned homes = 0;
+	struct world *host;
+
+	for (unsigned i = 0; (host = world_host(w, i)); i++)
+		store_each(host->store, &vms, count_row, &homes, NULL);
+	if (homes != 1)
+		world_fail(w, "all is well, and web is at %u hosts", homes);
+}
+
 void look_rest(struct world *w)
 {
 	struct object_query vms = { .kind = KIND_VM };
 	autofree char *end = look_end(w);
 
 	store_each(w->store, &vms, check_vm, w, NULL);
+	if (w->lab && !w->host)
+		check_homes(w);
+	if (strstr(end, "not over"))
+		world_fail(w, "all is well, and a migration does not end:\n%s", end);
 	if (strstr(end, "LEFT OVER"))
 		world_fail(w, "all is well, and something is left over:\n%s", end);
 }

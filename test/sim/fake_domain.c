@@ -85,6 +85,7 @@ static void add_info(struct world *w, struct op_result *result, const struct fak
 		.state = dom->state,
 		.reason = dom->reason,
 		.active = dom->active,
+		.migrating = fake_is_migrating(w, dom->uuid),
 		.agent = dom->active && fake_guest(w, dom->name)->agent != FAKE_AGENT_OFF };
 	copy_str(info->uuid, UID_SIZE, dom->uuid);
 	copy_str(info->owner, UID_SIZE, dom->owner);
@@ -355,6 +356,11 @@ static void do_destroy(struct world *w, const struct op *op, struct op_result *r
 
 	if (!dom || !dom->active || !is_ours(dom, op, &result->err))
 		return;
+	if (dom->incoming) { /* libvirt keeps no definition of it */
+		dom->exists = dom->active = false;
+		return;
+	}
+	watch_discard(w, dom);
 	guest = fake_guest(w, dom->name);
 	guest->kills++;
 	guest->killed_at = w->t;
@@ -414,6 +420,22 @@ static void do_purge(struct world *w, const struct op *op, struct op_result *res
 	remove_dir(&w->fake, strrchr(op->kept, '/') + 1);
 }
 
+static void do_migrate_abort(struct world *w, const struct op *op, struct op_result *result)
+{
+	(void)result;
+	fake_migrate_abort(w, op);
+}
+
+static void do_migrate_resume(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = ours_alive(w, op, &result->err);
+
+	if (dom && dom->incoming)
+		err_set(&result->err, ERR_HYPERVISOR, "the domain is being migrated");
+	else if (dom)
+		domain_pause(w, dom, false);
+}
+
 static void do_words(struct world *w, const struct op *op, struct op_result *result)
 {
 	result->words = xstrdup(fake_guest(w, op->domain)->words);
@@ -455,6 +477,9 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_CLEAN]    = do_clean,
 	[OP_PURGE]    = do_purge,
 	[OP_WORDS]    = do_words,
+	[OP_MIGRATE_PREPARE] = do_prepare,
+	[OP_MIGRATE_ABORT] = do_migrate_abort,
+	[OP_MIGRATE_RESUME] = do_migrate_resume,
 };
 /* clang-format on */
 

@@ -35,6 +35,8 @@ void domain_boot(struct world *w, struct fake_domain *dom)
 	dom->boot++;
 	dom->state = DOMAIN_RUNNING;
 	dom->reason = REASON_UNKNOWN;
+	dom->incoming = dom->arrived = dom->stale = false;
+	fake_runs(w, dom);
 	fake_guest(w, dom->name)->boots++;
 	fake_guest(w, dom->name)->words = NULL;
 	if (w->fake.odd)
@@ -49,6 +51,8 @@ void domain_end(struct world *w, struct fake_domain *dom, enum domain_reason rea
 	struct domain_event event = { .kind = DOMAIN_EVENT_STOPPED, .reason = reason };
 
 	dom->active = dom->going = false;
+	dom->arrived = dom->stale = false;
+	dom->exists = !dom->incoming;
 	dom->unseen = UNSEEN_NOTHING;
 	dom->state = DOMAIN_SHUTOFF;
 	dom->reason = reason;
@@ -175,6 +179,8 @@ void domain_pause(struct world *w, struct fake_domain *dom, bool paused)
 		return;
 	dom->state = paused ? DOMAIN_PAUSED : DOMAIN_RUNNING;
 	dom->reason = paused ? REASON_USER : REASON_UNKNOWN;
+	if (!paused)
+		fake_runs(w, dom);
 	emit(w, dom, DOMAIN_EVENT_LOOK_AGAIN);
 	if (!paused && dom->sick[0])
 		domain_later(w, dom, WRITE_TIME, guest_writes);
@@ -393,10 +399,11 @@ void host_reboot(struct world *w)
 {
 	agent_down(w);
 	fake_drop_ops(w, FATE_VANISH);
+	fake_lose_jobs(w);
 	for (size_t i = 0; i < DOMAINS_MAX; i++) {
 		struct fake_domain *dom = &w->fake.domains[i];
 
-		dom->active = dom->going = false;
+		dom->active = dom->going = dom->arrived = dom->stale = false;
 		dom->unseen = UNSEEN_NOTHING;
 		dom->state = DOMAIN_SHUTOFF;
 		dom->reason = REASON_UNKNOWN;

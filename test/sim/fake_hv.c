@@ -37,6 +37,10 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_CLEAN]    = 20,
 	[OP_PURGE]    = 10,
 	[OP_WORDS]    = 3,
+	[OP_MIGRATE_PREPARE] = 20,
+	[OP_MIGRATE]  = 5,
+	[OP_MIGRATE_ABORT] = 5,
+	[OP_MIGRATE_RESUME] = 5,
 };
 /* clang-format on */
 
@@ -130,6 +134,28 @@ static void answer(struct world *w, struct pending *p, msec delay)
 	later->result = result;
 }
 
+/* An agent that has ended meanwhile does not hear of it. */
+void fake_answer_job(struct world *w, const struct fake_job *job, const struct err *err)
+{
+	struct pending *later = world_later(w, RESULT_DELAY, deliver_result);
+
+	later->life = job->life;
+	later->result = (struct op_result){ .id = job->op, .kind = OP_MIGRATE, .err = *err };
+}
+
+/* Its answer comes when the job has ended, one way or the other; that of FAULT_ANSWER before. */
+static bool begins_job(struct world *w, struct pending *p)
+{
+	uint64_t life = p->works_unanswered ? 0 : p->life;
+	struct err err = { 0 };
+
+	if (p->op.kind != OP_MIGRATE || (p->result.err.code && !p->works_unanswered))
+		return false;
+	if (!fake_migrate(w, &p->op, life, &err))
+		p->result.err = p->works_unanswered ? p->result.err : err;
+	return !p->works_unanswered && !err.code;
+}
+
 static struct op_script *script_of(struct world *w, const struct op *op)
 {
 	struct op_script *script = &w->fake.scripts[op->kind];
@@ -177,9 +203,12 @@ static void take_effect(struct world *w, struct pending *p)
 		answer(w, p, AGENT_TIME);
 		return;
 	}
-	if (p->works_unanswered)
+	if (begins_job(w, p))
+		return;
+	if (p->works_unanswered && p->op.kind != OP_MIGRATE)
 		work_unanswered(w, &p->op);
-	else if (!p->result.err.code && !fails_by_script(w, &p->op, &p->result.err))
+	else if (!p->result.err.code && p->op.kind != OP_MIGRATE &&
+		!fails_by_script(w, &p->op, &p->result.err))
 		fake_effect(w, &p->op, &p->result);
 	answer(w, p, RESULT_DELAY);
 }
@@ -192,7 +221,8 @@ static bool is_op(const struct pending *p)
 /* Volumes are made by children that die with the agent; a log is a file that it reads itself. */
 static bool is_local(const struct op *op)
 {
-	return op->kind == OP_PREPARE || op->kind == OP_CLEAN || op->kind == OP_WORDS;
+	return op->kind == OP_PREPARE || op->kind == OP_CLEAN || op->kind == OP_WORDS ||
+		op->kind == OP_MIGRATE_PREPARE;
 }
 
 /* After an agent's kill only libvirtd knows of them. */
@@ -213,8 +243,22 @@ void fake_drop_ops(struct world *w, enum fate fate)
 	fake_forget_lanes(w);
 }
 
+/* What waits for the end of a job, too. */
+static void lose_job_answers(struct world *w)
+{
+	struct err err;
+
+	err_set(&err, ERR_UNAVAILABLE, "the connection to libvirt was lost");
+	for (size_t i = 0; i < ARRAY_SIZE(w->fake.jobs); i++) {
+		if (w->fake.jobs[i].active)
+			fake_answer_job(w, &w->fake.jobs[i], &err);
+	}
+}
+
 void fake_lose_ops(struct world *w)
 {
+	lose_job_answers(w);
+	fake_lose_jobs(w);
 	for (size_t i = 0; i < w->n_queue; i++) {
 		struct pending *p = &w->queue[i];
 

@@ -240,6 +240,24 @@ bool lab_command(struct world *w, char *const *words, size_t n)
 
 /* ---- birth and death -------------------------------------------------------------------------------- */
 
+static void leave_out(struct handover_rules *rules, const char *name)
+{
+	/* clang-format off */
+	const struct { const char *name; bool *at; } all[] = {
+		{ "paused",    &rules->paused },
+		{ "evidence",  &rules->evidence },
+		{ "patience",  &rules->patience },
+		{ "memory",    &rules->memory },
+		{ "suspicion", &rules->suspicion },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		if (streq(all[i].name, name))
+			*all[i].at = false;
+	}
+}
+
 void lab_prepare(struct world *w)
 {
 	static const struct peer_port_ops ops = { .publish = publish, .send = send };
@@ -256,7 +274,21 @@ void lab_prepare(struct world *w)
 	w->options.peer_list = w->peer_list;
 	w->options.n_peers = n;
 	w->options.peers = &w->peers;
+	w->options.migrations = true;
+	if (w->without)
+		leave_out(&w->options.tuning.handover, w->without);
+	w->options.host_uuid = w->node;
 	w->options.peer_listen = w->node;
+}
+
+void lab_leave_out(struct world *w, const char *rule)
+{
+	struct world *host;
+
+	for (unsigned i = 0; (host = world_host(w, i)); i++) {
+		host->without = rule;
+		leave_out(&host->options.tuning.handover, rule);
+	}
 }
 
 void lab_open(struct world *w, unsigned n, const struct mishap *mishap)

@@ -43,18 +43,45 @@ const char *look_text(const cJSON *json, const char *path)
 
 /* ---- objects ----------------------------------------------------------------------------------- */
 
+struct latest {
+	const char *name;
+	char *object; /* owned */
+	int64_t rv;
+};
+
 static int keep(void *ctx, const struct object_row *row)
 {
 	*(char **)ctx = xstrdup(row->object);
 	return 1;
 }
 
+/* The latest of that machine: the one of the highest change. */
+static int keep_migration(void *ctx, const struct object_row *row)
+{
+	struct latest *l = ctx;
+	cJSON *root = cJSON_Parse(row->object);
+
+	if (streq(look_text(root, "spec.vmiName"), l->name) && row->rv > l->rv) {
+		l->rv = row->rv;
+		replace_str(&l->object, row->object);
+	}
+	cJSON_Delete(root);
+	return 0;
+}
+
 char *look_object(struct world *w, enum object_kind kind, const char *name)
 {
+	struct object_query all = { .kind = KIND_MIGRATION };
+	struct latest latest = { .name = name };
+
 	struct object_query query = { .kind = kind,
 		.name = name }; /* a scenario has no name twice */
 	char *object = NULL;
 
+	if (kind == KIND_MIGRATION) {
+		store_each(w->store, &all, keep_migration, &latest, NULL);
+		return latest.object;
+	}
 	store_each(w->store, &query, keep, &object, NULL);
 	return object;
 }
@@ -95,6 +122,8 @@ static const char *path_of(const char *key)
 		{ "memory",    "spec.template.spec.domain.memory.guest" },
 		{ "observed",  "status.observedGeneration" },
 		{ "desired",   "status.desiredGeneration" },
+		{ "target",    "status.migrationState.targetNode" },
+		{ "why",       "status.migrationState.failureReason" },
 		{ "grace",     "spec.terminationGracePeriodSeconds" },
 	};
 	/* clang-format on */
@@ -135,6 +164,7 @@ const char *look_owner(struct world *w, const char *name, const cJSON *vmi)
 
 static struct mark *mark_of(struct world *w, const char *name)
 {
+	w = world_main(w); /* it may move to another host */
 	for (size_t i = 0; i < w->n_marks; i++) {
 		if (streq(w->marks[i].name, name))
 			return &w->marks[i];
@@ -145,9 +175,10 @@ static struct mark *mark_of(struct world *w, const char *name)
 void look_mark(struct world *w, const char *name)
 {
 	struct mark *mark = mark_of(w, name);
+	struct world *all = world_main(w);
 
-	if (!mark && w->n_marks < MARKS_MAX)
-		mark = &w->marks[w->n_marks++];
+	if (!mark && all->n_marks < MARKS_MAX)
+		mark = &all->marks[all->n_marks++];
 	if (!mark)
 		return;
 	copy_str(mark->name, sizeof(mark->name), name);
@@ -342,6 +373,7 @@ bool look_kind(const char *word, enum object_kind *ret)
 		{ "vm",        KIND_VM },
 		{ "vmi",       KIND_VMI },
 		{ "namespace", KIND_NAMESPACE },
+		{ "migration", KIND_MIGRATION },
 		{ "secret",    KIND_SECRET },
 	};
 	/* clang-format on */

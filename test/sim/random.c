@@ -97,7 +97,7 @@ static const char *const modes[] = { "libvirt odd", "libvirt silent", "libvirt l
 /* ---- chance ------------------------------------------------------------------------------------- */
 
 /* xorshift64*: below n. */
-static unsigned draw(uint64_t *seed, unsigned n)
+unsigned random_draw(uint64_t *seed, unsigned n)
 {
 	*seed ^= *seed >> 12;
 	*seed ^= *seed << 25;
@@ -105,11 +105,11 @@ static unsigned draw(uint64_t *seed, unsigned n)
 	return (unsigned)((*seed * UINT64_C(0x2545f4914f6cdd1d)) >> 33) % n;
 }
 
-#define DRAW(seed, list) ((list)[draw(seed, ARRAY_SIZE(list))])
+#define DRAW(seed, list) ((list)[random_draw(seed, ARRAY_SIZE(list))])
 
 /* ---- scenarios ---------------------------------------------------------------------------------- */
 
-static void add_line(struct scenario *s, const char *text)
+void random_line(struct scenario *s, const char *text)
 {
 	struct line *line = LIST_ADD(s->lines, s->n, s->cap);
 
@@ -133,7 +133,7 @@ static void write_act(struct scenario *s, const char *text, const char *name, ui
 		else
 			buf_add(&b, text, 1);
 	}
-	add_line(s, b.data);
+	random_line(s, b.data);
 	buf_done(&b);
 }
 
@@ -144,7 +144,7 @@ static const struct deed *draw_act(unsigned state, uint64_t *seed)
 
 	for (size_t i = 0; i < ARRAY_SIZE(acts); i++)
 		all += acts[i].weight;
-	at = draw(seed, all);
+	at = random_draw(seed, all);
 	for (size_t i = 0; i < ARRAY_SIZE(acts); i++) {
 		if (at >= acts[i].weight)
 			at -= acts[i].weight;
@@ -164,7 +164,7 @@ static unsigned shifted(unsigned bits, size_t name)
 
 static unsigned add_act(struct scenario *s, unsigned state, uint64_t *seed)
 {
-	size_t name = draw(seed, ARRAY_SIZE(names));
+	size_t name = random_draw(seed, ARRAY_SIZE(names));
 	unsigned view = (state & (FILED - 1)) | (state & (FILED << name) ? FILED : 0);
 	const struct deed *act = draw_act(view, seed);
 
@@ -176,9 +176,9 @@ static unsigned add_act(struct scenario *s, unsigned state, uint64_t *seed)
 
 static void heal(struct scenario *s, unsigned state)
 {
-	add_line(s, state & LIBVIRT ? "libvirt answers" : "libvirt up");
+	random_line(s, state & LIBVIRT ? "libvirt answers" : "libvirt up");
 	if (!(state & AGENT))
-		add_line(s, "agent up");
+		random_line(s, "agent up");
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		write_act(s, "guest $ hears", names[i], &(uint64_t){ 1 });
 		write_act(s, "try guest $ heals", names[i], &(uint64_t){ 1 });
@@ -189,10 +189,10 @@ static void heal(struct scenario *s, unsigned state)
 static void make(struct scenario *s, bool crash, uint64_t *seed)
 {
 	unsigned state = UP | (crash ? CRASH : 0);
-	size_t n = LINES_MIN + draw(seed, LINES_MAX - LINES_MIN);
+	size_t n = LINES_MIN + random_draw(seed, LINES_MAX - LINES_MIN);
 
-	if (draw(seed, 2))
-		add_line(s, DRAW(seed, modes));
+	if (random_draw(seed, 2))
+		random_line(s, DRAW(seed, modes));
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		state |= FILED << i;
 		write_act(s, "vm $ %", names[i], seed);
@@ -204,20 +204,20 @@ static void make(struct scenario *s, bool crash, uint64_t *seed)
 
 /* ---- runs ------------------------------------------------------------------------------------------ */
 
-static struct mishap draw_mishap(uint64_t *seed)
+struct mishap random_mishap(uint64_t *seed, unsigned among)
 {
 	struct mishap m = { .trouble = TROUBLE_NONE };
 
-	if (draw(seed, 2))
+	if (random_draw(seed, 2))
 		return m;
-	m.trouble = 1 + draw(seed, FAULT_ANSWER);
-	m.n = 1 + draw(seed, MISHAPS);
-	m.fate = draw(seed, FATE_MAX);
+	m.trouble = 1 + random_draw(seed, FAULT_ANSWER);
+	m.n = 1 + random_draw(seed, among);
+	m.fate = random_draw(seed, FATE_MAX);
 	return m;
 }
 
 /* Owned: why it fails, without the line and the moment; NULL: it does not. */
-static char *failure(struct scenario *s, struct mishap mishap)
+char *random_failure(struct scenario *s, struct mishap mishap)
 {
 	struct run_options options = { .mishap = mishap, .accept = true, .rest = true };
 	struct outcome o;
@@ -240,7 +240,7 @@ static void shrink(struct scenario *s, struct mishap mishap, const char *why)
 		struct line line = s->lines[i];
 
 		memmove(&s->lines[i], &s->lines[i + 1], (--s->n - i) * sizeof(line));
-		autofree char *now = failure(s, mishap);
+		autofree char *now = random_failure(s, mishap);
 
 		if (now && streq(now, why)) {
 			line_done(&line);
@@ -257,11 +257,20 @@ static void report(struct scenario *s, unsigned long seed, struct mishap mishap,
 	printf("FAIL random walk with seed %lu: %s\n", seed, why);
 	shrink(s, mishap, why);
 	if (mishap.trouble != TROUBLE_NONE)
-		printf("# with the agent in trouble: %s, the %u.\n", trouble_name(mishap.trouble),
-			mishap.n);
-	free(failure(s, mishap));
+		printf("# with the agent of host %u in trouble: %s, the %u, fate %d.\n",
+			mishap.host + 1, trouble_name(mishap.trouble), mishap.n, mishap.fate);
+	free(random_failure(s, mishap));
 	for (size_t i = 0; i < s->n; i++)
 		printf("%s\n%s", s->lines[i].text, s->lines[i].expected);
+}
+
+bool random_try(struct scenario *s, unsigned long seed, struct mishap mishap)
+{
+	autofree char *why = random_failure(s, mishap);
+
+	if (why)
+		report(s, seed, mishap, why);
+	return !why;
 }
 
 bool random_walk(unsigned long seed, unsigned long count)
@@ -272,14 +281,10 @@ bool random_walk(unsigned long seed, unsigned long count)
 		struct scenario s = { .path = xstrdup("random"), .name = xstrdup("random") };
 		uint64_t chance = (seed + i + 1) * UINT64_C(0x9e3779b97f4a7c15);
 
-		struct mishap mishap = draw_mishap(&chance);
+		struct mishap mishap = random_mishap(&chance, MISHAPS);
 
 		make(&s, mishap.trouble && mishap.trouble <= CRASH_AFTER_ACTION, &chance);
-		autofree char *why = failure(&s, mishap);
-
-		if (why)
-			report(&s, seed + i, mishap, why);
-		good &= !why;
+		good &= random_try(&s, seed + i, mishap);
 		scenario_done(&s);
 	}
 	if (good)

@@ -73,6 +73,7 @@ static void read_line(struct reading *r, char *text)
 	last->number = r->number;
 	last->before = take(&r->before.data);
 	r->before = (struct buf){ 0 };
+	r->s->any_end |= streq(text, "walk any-end");
 	r->s->any_boots |= streq(text, "walk any-boots");
 	r->s->no_crash_walk |= streq(text, "walk no-crash");
 	r->s->no_fault_walk |= streq(text, "walk no-fault");
@@ -209,9 +210,12 @@ static void begin(struct world *w, const struct scenario *s, const struct run_op
 
 	world_init(w, s->hosts && options->mishap.host ? &none : &options->mishap);
 	w->quiet = options->mishap.trouble != TROUBLE_NONE;
+	w->any_end = s->any_end && w->quiet;
 	w->t = -SETTLED;
 	if (s->hosts)
 		lab_open(w, s->hosts, &options->mishap);
+	if (s->without)
+		lab_leave_out(w, s->without);
 	for (unsigned i = 0; !w->failure[0] && (host = world_host(w, i)); i++)
 		agent_up(host);
 	world_run(w, 0);

@@ -22,7 +22,9 @@ struct scenario {
 	size_t n, cap;
 	char *tail; /* owned or NULL: comments after the last command */
 	bool no_crash_walk, no_fault_walk;
-	unsigned hosts; /* 0: one, without peers */
+	const char *without; /* borrowed or NULL: a rule of the hand-over that is left out */
+	unsigned hosts;      /* 0: one, without peers */
+	bool any_end; /* how it ends depends on that, too: only that it ends, and at rest, is asked for */
 	bool any_boots; /* how often a guest was started depends on when the agent was killed */
 };
 void line_done(struct line *line);
@@ -60,5 +62,20 @@ bool walks_only(struct scenario *s, const struct outcome *plain, const char *wha
 /* random.c */
 /* That many scenarios, of the seeds from that one on. */
 bool random_walk(unsigned long seed, unsigned long count);
+unsigned random_draw(uint64_t *seed, unsigned n); /* below n */
+void random_line(struct scenario *s, const char *text);
+struct mishap random_mishap(uint64_t *seed, unsigned among);
+/* Owned: why it fails, or NULL. */
+char *random_failure(struct scenario *s, struct mishap mishap);
+/* Runs it; one that fails is cut down and shown. */
+bool random_try(struct scenario *s, unsigned long seed, struct mishap mishap);
+
+/* crash_table.c */
+bool crash_table(void);
+
+/* random_hosts.c: the same of several hosts, between which a guest moves. */
+bool random_hosts(unsigned long seed, unsigned long count);
+/* Whether one of the scenarios notices when a rule is left out that moves stand on, for each of them. */
+bool random_without(char *const *paths, size_t n);
 
 #endif

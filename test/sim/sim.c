@@ -8,6 +8,9 @@
  *   sim --print FILE…                 plain, and shows the log
  *   sim --accept FILE…                plain, and writes the log into the scenario, for review
  *   sim --random SEED COUNT           that many scenarios, drawn by chance
+ *   sim --table                       the crash table of a move, cell by cell
+ *   sim --moves SEED COUNT            … in which a guest moves between hosts
+ *   sim --without FILE…               with each rule of a move left out: one of them must notice
  *   sim --only TROUBLE:N[:FATE] FILE  one run of a walk, as its FAIL line names it, with its log
  */
 #include <stdio.h>
@@ -118,13 +121,24 @@ static bool run_jobs(char **paths, size_t n, const struct settings *settings, si
 	return good;
 }
 
+static bool run_random(char **argv)
+{
+	unsigned long seed = strtoul(argv[2], NULL, 10), count = strtoul(argv[3], NULL, 10);
+
+	return (streq(argv[1], "--moves") ? random_hosts : random_walk)(seed, count);
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings = { 0 };
 	size_t n = 0, jobs = MIN((size_t)sysconf(_SC_NPROCESSORS_ONLN), JOBS_MAX);
 
-	if (argc == 4 && streq(argv[1], "--random"))
-		return random_walk(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10)) ? 0 : 1;
+	if (argc == 2 && streq(argv[1], "--table"))
+		return crash_table() ? 0 : 1;
+	if (argc > 2 && streq(argv[1], "--without"))
+		return random_without(argv + 2, (size_t)argc - 2) ? 0 : 1;
+	if (argc == 4 && (streq(argv[1], "--random") || streq(argv[1], "--moves")))
+		return run_random(argv) ? 0 : 1;
 	for (int i = 1; i < argc; i++) {
 		if (streq(argv[i], "--plain"))
 			settings.plain = true;

@@ -6,6 +6,7 @@
  *
  *   world.c       the clock and what is due; life.c: the agent's life and death
  *   fake_hv.c     the hypervisor port: operations and their answers; fake_domain.c: their effects
+ *   fake_migrate.c  libvirt's part of a migration
  *   fake_host.c   what happens on the host: guests, libvirtd, virsh
  *   client.c      requests and their retries; folder.c: the manifest folder
  *   watch.c       the invariants of design §6, asserted at each commit and each action
@@ -99,6 +100,30 @@ struct fake_domain {
 	char sick_reason[IO_REASON_SIZE];
 	enum unseen unseen; /* what happened while no libvirtd looked */
 	uint64_t boot;      /* counts the QEMUs */
+	bool incoming;      /* it is still being copied to here */
+	bool arrived;       /* it was, and has not run here yet */
+	bool stale;         /* … and has run elsewhere since */
+};
+
+/* X(constant, word): a job's, in order. A guest stands still from SWITCH on. */
+#define FAKE_STAGES(X) X(COPY, "copy") X(SWITCH, "switch") X(FINISH, "finish") X(CONFIRM, "confirm")
+enum fake_stage {
+#define X(c, t) STAGE_##c,
+	FAKE_STAGES(X)
+#undef X
+};
+
+struct fake_job { /* libvirt moves a domain */
+	bool active;
+	bool waits;      /* asked for by the scenario */
+	bool paused;     /* the target leaves it standing */
+	bool was_paused; /* before it was stopped for this */
+	enum fake_stage stage;
+	uint64_t serial;
+	char uuid[UID_SIZE];
+	unsigned to;       /* index of the target */
+	uint64_t libvirts; /* which libvirtd it talks to there */
+	uint64_t op, life; /* who waits for its end */
 };
 
 /* X(constant, word): of a guest while it runs. A hung one answers nothing; a deaf one does as if it shut down; an
@@ -140,7 +165,10 @@ struct fake {
 	bool silent;    /* … or never */
 	msec late;      /* … or later than they should */
 	unsigned lists; /* asked for */
-	bool linked;    /* the agent has a connection */
+	struct fake_job jobs[DOMAINS_MAX];
+	char stop_at[16];  /* a stage, or "" */
+	uint64_t libvirts; /* counts libvirtd's lives */
+	bool linked;       /* the agent has a connection */
 	uint64_t link;
 	char dirs[TRACKED_MAX][UID_SIZE]; /* folders of runs */
 	size_t n_dirs;
@@ -215,6 +243,7 @@ struct world {
 	struct lab *lab; /* NULL: alone. Owned by the first host */
 	unsigned host;   /* its index in there */
 	char node[16];
+	const char *without; /* borrowed or NULL: a rule of the hand-over that is left out */
 	struct peer_config peer_list[HOSTS_MAX];
 	struct peer_port peers;
 	uint64_t told_up[HOSTS_MAX]; /* the agent was told that it can reach that life of one there */
@@ -252,6 +281,7 @@ struct world {
 	size_t n_marks;
 
 	struct buf log;                   /* since it was last taken */
+	bool any_end;                     /* what is waited for need not come */
 	bool quiet;                       /* the log is not compared */
 	char uids[TRACKED_MAX][UID_SIZE]; /* as they first appeared in the log */
 	size_t n_uids;
@@ -278,7 +308,8 @@ struct world *world_host(struct world *w, unsigned i);
 struct world *world_named(struct world *w, const char *node);
 void lab_open(struct world *w, unsigned n, const struct mishap *mishap);
 void lab_close(struct world *w);
-void lab_prepare(struct world *w); /* an agent's options */
+void lab_leave_out(struct world *w, const char *rule); /* "tune without RULE", on every host */
+void lab_prepare(struct world *w);                     /* an agent's options */
 void lab_changed(struct world *w); /* an agent has come or gone, a link was cut or healed */
 bool lab_command(struct world *w, char *const *words, size_t n); /* "net …" */
 
@@ -300,7 +331,16 @@ struct fake_domain *fake_find_any(struct world *w, const char *name); /* ours fi
 struct fake_domain *fake_add(struct world *w, const char *name);
 struct fake_guest *fake_guest(struct world *w, const char *name);
 
+/* fake_migrate.c */
+bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct err *err);
+void fake_migrate_abort(struct world *w, const struct op *op);
+bool fake_is_migrating(struct world *w, const char *uuid);
+void fake_stop_at(struct world *w, const char *stage);
+void fake_lose_jobs(struct world *w); /* libvirtd, or its host, is gone */
+void fake_runs(struct world *w, struct fake_domain *dom);
+
 /* fake_hv.c */
+void fake_answer_job(struct world *w, const struct fake_job *job, const struct err *err);
 void fake_start(struct world *w);
 void fake_emit(struct world *w, const struct fake_domain *dom, const struct domain_event *event);
 void fake_drop_ops(struct world *w, enum fate fate); /* the agent that sent them is gone */
@@ -342,6 +382,7 @@ void watch_commit(struct world *w, int64_t rv);
 void watch_database_lost(struct world *w, int64_t rv); /* its counter goes on at rv */
 void watch_submit(struct world *w, const struct op *op);
 void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_uid);
+void watch_discard(struct world *w, const struct fake_domain *dom); /* its image is destroyed */
 void watch_quiet(struct world *w);
 void watch_end(struct world *w);
 void watch_stop(struct world *w, const char *name, bool stopped);

@@ -62,6 +62,8 @@ static bool same_end(const struct walk *walk, const struct outcome *o)
 {
 	size_t a = strcspn(walk->plain->end, "\f"), b = strcspn(o->end, "\f");
 
+	if (walk->s->any_end)
+		return true;
 	if (!walk->s->any_boots)
 		return streq(o->end, walk->plain->end);
 	return a == b && strncmp(o->end, walk->plain->end, a) == 0;
@@ -94,7 +96,8 @@ static void walk_points(struct walk *walk, struct mishap m, unsigned from, unsig
 	for (m.n = from + 1 + skip; m.n <= to && !walk->failed; m.n += sample ? 3 : 1) {
 		for (unsigned fate = 0; fate < fates && !walk->failed; fate++) {
 			struct run_options options = { .mishap = { m.trouble, m.n, fate,
-							       walk->host } };
+							       walk->host },
+				.rest = walk->s->any_end };
 
 			walk_one(walk, &options);
 		}

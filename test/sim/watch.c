@@ -8,8 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/migration.h"
 #include "core/phase.h"
 #include "daemon/agent_private.h"
+#include "daemon/migrations.h"
 #include "sim.h"
 
 /* ---- the VMIs that ever were ---------------------------------------------------------------------- */
@@ -42,6 +44,7 @@ struct stored {
 	enum pause pause;
 	bool stopping; /* it was deleted, goes down with its host, or is not well */
 	bool signalled, killed, act, tried, ended, claim, words;
+	bool discard; /* its image is not to be used */
 };
 
 static bool has(const cJSON *json, const char *key)
@@ -79,6 +82,9 @@ static int follow_phase(void *ctx, const struct object_row *row)
 	struct stored stored = stored_of(row);
 	enum phase phase = stored.phase;
 
+	if (phase == PHASE_WAITING_FOR_SYNC && phase_is_final(seen->phase))
+		*seen = (struct tracked){ .phase = PHASE_UNSET }; /* it was here before */
+	copy_str(seen->uid, UID_SIZE, row->uid);
 	if (phase != seen->phase && !phase_may_become(seen->phase, phase))
 		world_fail(w, "%s: phase %s became %s", row->name, phase_name(seen->phase),
 			phase_name(phase));
@@ -142,7 +148,7 @@ void watch_database_lost(struct world *w, int64_t rv)
 
 /* ---- what an admin stopped ------------------------------------------------------------------------ */
 
-void watch_stop(struct world *w, const char *name, bool stopped)
+static void stop_at_host(struct world *w, const char *name, bool stopped)
 {
 	struct watch *watch = &w->watch;
 	size_t kept = 0;
@@ -157,6 +163,15 @@ void watch_stop(struct world *w, const char *name, bool stopped)
 		copy_str(watch->stopped[watch->n_stopped++], sizeof(watch->stopped[0]), name);
 }
 
+/* A machine may move meanwhile. */
+void watch_stop(struct world *w, const char *name, bool stopped)
+{
+	struct world *host;
+
+	for (unsigned i = 0; (host = world_host(w, i)); i++)
+		stop_at_host(host, name, stopped);
+}
+
 bool watch_is_stopped(const struct world *w, const char *name)
 {
 	for (size_t i = 0; i < w->watch.n_stopped; i++) {
@@ -164,6 +179,76 @@ bool watch_is_stopped(const struct world *w, const char *name)
 			return true;
 	}
 	return false;
+}
+
+/* ---- migrations --------------------------------------------------------------------------------- */
+
+struct row_query { /* a migration of that run, in one of these states (bits) */
+	const char *vmi_uid;
+	enum migration_role role;
+	unsigned states;
+	bool found, moved, discard;
+};
+
+static int match_row(void *ctx, const struct object_row *row)
+{
+	struct row_query *q = ctx;
+	struct migration *g;
+	struct err err;
+
+	if (migration_load(row->state, true, &g, &err) < 0)
+		return 0;
+	if (streq(g->vmi_uid, q->vmi_uid) && g->role == q->role && (q->states & 1U << g->state)) {
+		q->found = true;
+		q->moved |= g->moved;
+		q->discard |= g->discard;
+	}
+	migration_free(g);
+	return 0;
+}
+
+static struct row_query find_row(struct world *w, const char *vmi_uid, enum migration_role role,
+	unsigned states)
+{
+	struct object_query query = { .kind = KIND_MIGRATION };
+	struct row_query q = { .vmi_uid = vmi_uid, .role = role, .states = states };
+
+	store_each(w->store, &query, match_row, &q, NULL);
+	return q;
+}
+
+#define IN(state) (1U << MIGRATION_##state)
+
+/* What has arrived may be the only copy: somebody must have aborted, for good, before it is destroyed. */
+void watch_discard(struct world *w, const struct fake_domain *dom)
+{
+	struct row_query q;
+	struct world *host;
+
+	if (!dom->arrived || find_row(w, dom->owner, MIGRATION_TARGET, IN(OWNER)).discard)
+		return;
+	for (unsigned i = 0; (host = world_host(w, i)); i++) {
+		q = find_row(host, dom->owner, MIGRATION_SOURCE, IN(ABORTED) | IN(DONE));
+		if (q.found && !q.moved)
+			return;
+	}
+	world_fail(w, "the only copy of %s is destroyed, and nobody has aborted", dom->name);
+}
+
+static const char *migration_objection(struct world *w, const struct op *op)
+{
+	const char *uid = op->vmi_uid;
+
+	if (op->kind == OP_MIGRATE_PREPARE)
+		return find_row(w, uid, MIGRATION_TARGET, IN(IN)).found ? NULL
+									: "it is not awaited";
+	if (op->kind == OP_MIGRATE || op->kind == OP_MIGRATE_ABORT)
+		return find_row(w, uid, MIGRATION_SOURCE, IN(OUT)).found ? NULL
+									 : "it is not on its way";
+	if (find_row(w, uid, MIGRATION_SOURCE, IN(ABORTED)).found ||
+		find_row(w, uid, MIGRATION_TARGET, IN(OWNER)).found)
+		return NULL;
+	return "it is not stored that it is this host's";
 }
 
 /* ---- ops that leave ------------------------------------------------------------------------------- */
@@ -221,6 +306,8 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 			return "nobody wants it stopped";
 		return vmi->signalled ? NULL : "the signal is not stored";
 	case OP_DESTROY:
+		if (vmi->discard)
+			return NULL;
 		if (!final && !vmi->stopping)
 			return "nobody wants it stopped";
 		return final || vmi->killed ? NULL : "the kill is not stored";
@@ -247,6 +334,10 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_AGENT_LOOK:
 	case OP_SCREENSHOT:
 	case OP_FORWARD:
+	case OP_MIGRATE_PREPARE:
+	case OP_MIGRATE:
+	case OP_MIGRATE_ABORT:
+	case OP_MIGRATE_RESUME:
 	case OP_KIND_MAX:
 		break;
 	}
@@ -317,7 +408,10 @@ void watch_submit(struct world *w, const struct op *op)
 			op_kind_name(op->kind), op->name);
 		return;
 	}
-	why = objection(&vmi, op);
+	vmi.discard = find_row(w, op->vmi_uid, MIGRATION_TARGET, IN(OWNER)).discard;
+	why = op->kind >= OP_MIGRATE_PREPARE && op->kind <= OP_MIGRATE_RESUME
+		? migration_objection(w, op)
+		: objection(&vmi, op);
 	if (why)
 		world_fail(w, "op %s left for %s although %s", op_kind_name(op->kind), op->name,
 			why);
@@ -353,6 +447,21 @@ void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_
 
 /* ---- rest ------------------------------------------------------------------------------------------ */
 
+static void quiet_migrations(struct world *w)
+{
+	const struct agent *agent = w->agent;
+
+	for (size_t i = 0; i < agent->migrations.n && !agent->uncommitted; i++) {
+		const struct migration *g = agent->migrations.list[i];
+		struct migration_view view = migration_view_of(agent, g, world_now(w));
+		struct migration_plan plan = migration_decide(&view);
+
+		if (!migration_is_over(g) && plan.step != MIGRATION_STEP_NONE)
+			world_fail(w, "%s: nothing new, and still its migration plans to %s",
+				g->vmi, migration_step_name(plan.step));
+	}
+}
+
 /* Nothing is dirty: then no machine may have a step to make. */
 void watch_quiet(struct world *w)
 {
@@ -381,6 +490,7 @@ void watch_quiet(struct world *w)
 		if (agent->hostdown.active && plan.may_live != m->in_shutdown)
 			world_fail(w, "%s: the host's books do not say whether it runs", m->name);
 	}
+	quiet_migrations(w);
 }
 
 void watch_end(struct world *w)

@@ -30,7 +30,9 @@ static const struct peer_message samples[] = { { .kind = PEER_MESSAGE_HELLO, .he
 	{ .kind = PEER_MESSAGE_PING, .ping = { .id = 999999999999999, .wall = 0 } },
 	{ .kind = PEER_MESSAGE_PONG, .ping = { .id = 7, .wall = 1764460800123 } },
 	{ .kind = PEER_MESSAGE_STATUS, .status = { 2, 1, 0, 0 } },
-#define HAS_DOCUMENT(c) (HANDOVER_##c == HANDOVER_PREPARE || HANDOVER_##c == HANDOVER_COMMIT)
+#define HAS_DOCUMENT(c)                                                         \
+	(HANDOVER_##c == HANDOVER_PREPARE || HANDOVER_##c == HANDOVER_COMMIT || \
+		HANDOVER_##c == HANDOVER_MINE)
 #define X(c, name, number, max)                                              \
 	{ .kind = PEER_MESSAGE_##c,                                          \
 		.handover = { .kind = HANDOVER_##c,                          \
@@ -72,6 +74,8 @@ static const struct {
 	{ "NOIMAGE", 37, 1024, true, true, false, true },
 	{ "ABORTED", 38, 1024, true, true, false, true },
 	{ "FINALIZED", 39, 1024, true, true, false, true },
+	{ "WHOSE", 48, 1024, true, true, false, true },
+	{ "MINE", 49, 4194304, true, true, false, true },
 };
 
 /* Where its document lies is not part of what it says. */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A migration's states: which may follow which, and what each of them means for the machine and for whoever
+ * looks. What is to be done next stands in migration_source.c and migration_target.c.
+ */
+#include "core/migration_private.h"
+
+#include <assert.h>
+
+#include "core/enum.h"
+
+ENUM_DEFINE(migration_role, MIGRATION, MIGRATION_ROLES)
+ENUM_DEFINE(migration_state, MIGRATION, MIGRATION_STATES)
+ENUM_DEFINE(migration_phase, MIGRATION_PHASE, MIGRATION_PHASES)
+
+const char *migration_step_name(enum migration_step step)
+{
+	static const char *const names[] = {
+#define X(c, name, op) [MIGRATION_STEP_##c] = name,
+		MIGRATION_STEPS(X)
+#undef X
+	};
+
+	return names[step];
+}
+
+enum op_kind migration_step_op(enum migration_step step)
+{
+	static const enum op_kind ops[] = {
+#define X(c, name, op) [MIGRATION_STEP_##c] = OP_##op,
+		MIGRATION_STEPS(X)
+#undef X
+	};
+
+	return ops[step];
+}
+
+void migration_free(struct migration *g)
+{
+	if (!g)
+		return;
+	object_meta_done(&g->meta);
+	free(g->vmi);
+	free(g->peer);
+	free(g->reason);
+	free(g->document);
+	free(g->refusal);
+	free(g);
+}
+
+/* ---- states --------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const bool transitions[MIGRATION_STATE_MAX][MIGRATION_STATE_MAX] = {
+	/* from \ to               Pend Out Rel In Comp Own Abort Done */
+	[MIGRATION_PENDING]    = { 0,   1,  0,  0, 0,   0,  0,    1 },
+	[MIGRATION_OUT]        = { 0,   0,  1,  0, 0,   0,  1,    0 },
+	[MIGRATION_RELEASED]   = { 0,   0,  0,  0, 0,   0,  1,    1 }, /* ABORTED: its target is declared dead */
+	[MIGRATION_IN]         = { 0,   0,  0,  0, 1,   1,  1,    0 },
+	[MIGRATION_COMPLETE]   = { 0,   0,  0,  0, 0,   1,  1,    0 },
+	[MIGRATION_OWNER]      = { 0,   0,  0,  0, 0,   0,  0,    1 },
+	[MIGRATION_ABORTED]    = { 0,   0,  0,  0, 0,   0,  0,    1 },
+	[MIGRATION_DONE]       = { 0,   0,  0,  0, 0,   0,  0,    0 },
+};
+/* clang-format on */
+_Static_assert(MIGRATION_STATE_MAX == 8, "the columns are in the order of MIGRATION_STATES");
+
+bool migration_state_may_become(enum migration_state from, enum migration_state to)
+{
+	return from < MIGRATION_STATE_MAX && to < MIGRATION_STATE_MAX && transitions[from][to];
+}
+
+void migration_set_state(struct migration *g, enum migration_state state)
+{
+	assert(migration_state_may_become(g->state, state));
+	g->state = state;
+	g->say_at = 0; /* news */
+	g->changed = true;
+}
+
+/* ---- what they mean -------------------------------------------------------------------------- */
+
+static enum migration_phase out_phase(const struct migration *g)
+{
+	if (g->performing)
+		return MIGRATION_PHASE_RUNNING;
+	return g->prepared ? MIGRATION_PHASE_TARGET_READY : MIGRATION_PHASE_SCHEDULING;
+}
+
+enum migration_phase migration_phase_of(const struct migration *g)
+{
+	switch (g->state) {
+	case MIGRATION_PENDING:
+		return MIGRATION_PHASE_PENDING;
+	case MIGRATION_OUT:
+		return out_phase(g);
+	case MIGRATION_IN:
+		return g->prepared ? MIGRATION_PHASE_TARGET_READY
+				   : MIGRATION_PHASE_PREPARING_TARGET;
+	case MIGRATION_RELEASED:
+	case MIGRATION_COMPLETE:
+	case MIGRATION_OWNER:
+		return MIGRATION_PHASE_RUNNING;
+	case MIGRATION_ABORTED:
+		return MIGRATION_PHASE_FAILED;
+	case MIGRATION_DONE:
+		return g->succeeded ? MIGRATION_PHASE_SUCCEEDED : MIGRATION_PHASE_FAILED;
+	case MIGRATION_STATE_MAX:
+		break;
+	}
+	return MIGRATION_PHASE_PENDING;
+}
+
+/* Those on the way were passed as well; what is lost with the agent's life is no way back. */
+bool migration_note_phase(struct migration *g, struct now now)
+{
+	enum migration_phase phase = migration_phase_of(g);
+	bool is_new = !g->phase_wall[phase];
+
+	if (g->phase_wall[phase])
+		return false;
+	g->phase_wall[phase] = now.wall;
+	for (unsigned p = 0; p < phase && phase <= MIGRATION_PHASE_RUNNING; p++) {
+		if (!g->phase_wall[p])
+			g->phase_wall[p] = now.wall;
+	}
+	return is_new;
+}
+
+bool migration_is_over(const struct migration *g)
+{
+	return g->state == MIGRATION_DONE && g->acked;
+}
+
+bool migration_is_under_way(const struct migration *g)
+{
+	bool settled = g->restored || !g->performing;
+
+	if (g->state == MIGRATION_PENDING || g->state == MIGRATION_DONE)
+		return false;
+	return g->role == MIGRATION_TARGET || g->state != MIGRATION_ABORTED || !settled;
+}
+
+bool migration_holds(const struct migration *g)
+{
+	switch (g->state) {
+	case MIGRATION_OUT:
+		return g->performing;
+	case MIGRATION_ABORTED:
+		return g->role == MIGRATION_SOURCE && g->performing && !g->restored;
+	case MIGRATION_RELEASED:
+	case MIGRATION_IN:
+	case MIGRATION_COMPLETE:
+	case MIGRATION_OWNER:
+		return true;
+	case MIGRATION_PENDING:
+	case MIGRATION_DONE:
+	case MIGRATION_STATE_MAX:
+		break;
+	}
+	return false;
+}
+
+/* Until RELEASED the source takes orders, and they travel. */
+bool migration_refuses(const struct migration *g, struct err *err)
+{
+	bool left = g->state == MIGRATION_RELEASED || (g->role == MIGRATION_SOURCE && g->moved);
+
+	if (left)
+		err_set(err, ERR_CONFLICT, "it has moved to '%s': give the order there", g->peer);
+	else if (migration_holds(g) && g->role == MIGRATION_TARGET)
+		err_set(err, ERR_CONFLICT, "it is on its way here from '%s': %s", g->peer,
+			g->state == MIGRATION_OWNER ? "try again in a moment"
+						    : "give the order there");
+	else
+		return false;
+	return true;
+}
+
+bool migration_in_doubt(const struct migration *g)
+{
+	return g->state == MIGRATION_RELEASED || g->state == MIGRATION_COMPLETE ||
+		(g->state == MIGRATION_IN && g->doubt);
+}
+
+/* ---- what both deciders share ------------------------------------------------------------------- */
+
+bool plan_migration(struct migration_plan *plan, enum migration_step step, const char *reason)
+{
+	plan->step = step;
+	plan->reason = reason;
+	return true;
+}
+
+bool migration_wake(struct migration_plan *plan, msec at)
+{
+	plan->wake_at = MIN(plan->wake_at, at);
+	return false;
+}
+
+bool migration_say(const struct migration_view *v, enum handover_kind kind,
+	struct migration_plan *plan)
+{
+	if (!v->peer_up)
+		return false;
+	if (kind == v->g->said && v->now.boot < v->g->say_at)
+		return migration_wake(plan, v->g->say_at);
+	plan->say = kind;
+	return plan_migration(plan, MIGRATION_STEP_SAY, NULL);
+}
+
+bool migration_look(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (!v->connected || v->m->dom.look_again || v->m->dom.reading)
+		return false;
+	if (v->now.boot < v->g->look_at)
+		return migration_wake(plan, v->g->look_at);
+	return plan_migration(plan, MIGRATION_STEP_LOOK, NULL);
+}
+
+bool migration_knows(const struct migration_view *v)
+{
+	const struct domain *dom = &v->m->dom;
+
+	return v->connected && dom->state != DOMAIN_UNKNOWN && dom->agreed >= READS_TO_AGREE &&
+		!dom->look_again && !dom->reading;
+}
+
+bool migration_may_act(const struct migration_view *v, enum op_lane lane,
+	struct migration_plan *plan)
+{
+	if (v->m->ops[lane].kind != OP_NONE)
+		return false;
+	if (v->now.boot < v->m->vmi->retry_at)
+		return migration_wake(plan, v->m->vmi->retry_at);
+	return true;
+}
+
+struct migration_plan migration_decide(const struct migration_view *v)
+{
+	struct migration_plan plan = { .wake_at = NEVER };
+
+	if (v->g->role == MIGRATION_SOURCE)
+		migration_decide_source(v, &plan);
+	else
+		migration_decide_target(v, &plan);
+	return plan;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A migration: how a running guest changes its host, as one object on each of two hosts, the source's and the
+ * target's. Only the source decides. Its stored RELEASED is the one moment at which the guest changes hands;
+ * an id that the source does not know was aborted; silence means nothing, and the target waits.
+ *
+ *   source:  PENDING -> OUT -> RELEASED -> DONE        target:  IN -> COMPLETE -> OWNER -> DONE
+ *                         `--> ABORTED --> DONE                  `---------`--> ABORTED -> DONE
+ *
+ * The source owns the guest until RELEASED, the target from OWNER on, between them nobody runs it. A state
+ * is stored before the message or the call that it permits leaves. Pure: no clock, no I/O.
+ */
+#ifndef VMAGENT_CORE_MIGRATION_H
+#define VMAGENT_CORE_MIGRATION_H
+
+#include <vmagent/peer.h>
+
+#include "core/machine.h"
+#include "core/tuning.h"
+
+#define MIGRATION_ROLES(X) X(SOURCE, "source") X(TARGET, "target")
+
+/* Stored by number: new ones go to the end. */
+#define MIGRATION_STATES(X)     \
+	X(PENDING, "Pending")   \
+	X(OUT, "Out")           \
+	X(RELEASED, "Released") \
+	X(IN, "In")             \
+	X(COMPLETE, "Complete") \
+	X(OWNER, "Owner")       \
+	X(ABORTED, "Aborted")   \
+	X(DONE, "Done")
+
+/* KubeVirt's phases of the object (semantics §12.1). */
+#define MIGRATION_PHASES(X)                    \
+	X(PENDING, "Pending")                  \
+	X(SCHEDULING, "Scheduling")            \
+	X(SCHEDULED, "Scheduled")              \
+	X(PREPARING_TARGET, "PreparingTarget") \
+	X(TARGET_READY, "TargetReady")         \
+	X(RUNNING, "Running")                  \
+	X(SUCCEEDED, "Succeeded")              \
+	X(FAILED, "Failed")
+
+enum migration_role {
+#define X(c, t) MIGRATION_##c,
+	MIGRATION_ROLES(X)
+#undef X
+		MIGRATION_ROLE_MAX
+};
+enum migration_state {
+#define X(c, t) MIGRATION_##c,
+	MIGRATION_STATES(X)
+#undef X
+		MIGRATION_STATE_MAX
+};
+enum migration_phase {
+#define X(c, t) MIGRATION_PHASE_##c,
+	MIGRATION_PHASES(X)
+#undef X
+		MIGRATION_PHASE_MAX
+};
+ENUM_DECLARE(migration_role, MIGRATION, MIGRATION_ROLES)
+ENUM_DECLARE(migration_state, MIGRATION, MIGRATION_STATES)
+ENUM_DECLARE(migration_phase, MIGRATION_PHASE, MIGRATION_PHASES)
+
+#define MIGRATION_PENDING_S 900 /* until one that may not begin has failed */
+#define MIGRATION_PREPARE_S 120 /* … one whose target does not get ready */
+#define MIGRATION_GRACE_S   30 /* for the target to show up once the source's guest has gone over */
+#define MIGRATION_FRESH_MS  2000 /* a COMPLETE is believed for so long */
+#define MIGRATION_REPEAT_S \
+	1 /* what is not answered is said again, what is not seen is read again */
+#define MIGRATION_BUSY_S   5 /* until a busy target is asked again */
+#define MIGRATIONS_AT_ONCE 2 /* out of a host, and into it */
+#define MIGRATIONS_KEPT    5 /* of one machine, that have ended */
+
+struct migration {
+	struct object_meta meta; /* its UID names it on both hosts */
+	enum migration_role role;
+	enum migration_state state;
+	char *vmi;  /* owned: spec.vmiName */
+	char *peer; /* owned: the other host */
+	char vmi_uid[UID_SIZE];
+	char database[UID_SIZE]; /* the source's, in which it began */
+	int64_t epoch;           /* of the ownership that it is to bring about */
+	bool performing;         /* source: libvirt was told to begin, or is about to be */
+	bool restored;           /* source, ABORTED: its guest is as if nothing had been */
+	bool cancelled;          /* source: somebody wants it aborted */
+	bool succeeded;          /* DONE: the guest goes on at the target */
+	bool acked;              /* DONE: the other host needs nothing of it any more */
+	bool moved;              /* DONE: the guest has changed hands, whatever became of it */
+	bool discard;            /* target, OWNER: the image is not to be used */
+	char *reason;            /* owned or NULL: why it failed */
+	char *document;          /* owned or NULL; target: what PREPARE brought */
+	msec began;              /* boot time: OUT was entered; 0: at another boot */
+	msec phase_wall[MIGRATION_PHASE_MAX]; /* when each phase was entered; 0: never */
+
+	/* What is known only in this life of the agent. */
+	bool prepared;    /* source: the target has said so; target: it is so */
+	bool performed;   /* source: libvirt says that it has done it */
+	bool no_image;    /* source: the target has lost it */
+	bool ended;       /* source: the target has finished: … */
+	bool ended_well;  /* … and the guest goes on there */
+	bool called_off;  /* target: the source has aborted */
+	bool doubt;       /* target: the database that would know is lost */
+	bool cancelling;  /* source: libvirt was told to stop */
+	char *refusal;    /* owned or NULL; source: the target's words */
+	msec complete_at; /* boot time; source: of the last COMPLETE; target: it was so; 0: never */
+	msec evidence_at; /* source: boot time since which its guest is known to have gone over */
+	enum handover_kind said; /* last, … */
+	msec say_at;  /* … and the boot time before which it is not said again; 0: nothing was */
+	msec look_at; /* boot time before which the domain is not looked at again */
+	bool changed; /* to be saved by this turn's commit */
+	bool removed; /* … to be forgotten */
+};
+void migration_free(struct migration *g);
+
+/* The one setter of a state: asserts that it may follow. */
+void migration_set_state(struct migration *g, enum migration_state state);
+bool migration_state_may_become(enum migration_state from, enum migration_state to);
+
+enum migration_phase migration_phase_of(const struct migration *g);
+/* Notes the time at which a phase was entered. Whether it is another one than before. */
+bool migration_note_phase(struct migration *g, struct now now);
+
+/* Nothing is to be done for it any more, whoever asks. */
+bool migration_is_over(const struct migration *g);
+/* It takes one of the places that there are for its direction. */
+bool migration_is_under_way(const struct migration *g);
+/* Nothing but its own steps is done to the machine. */
+bool migration_holds(const struct migration *g);
+/* Why no order is taken for the machine at this moment, in words: true, else false. */
+bool migration_refuses(const struct migration *g, struct err *err);
+/* Who runs the guest is not known here, and only the peer can tell: shown as a condition. */
+bool migration_in_doubt(const struct migration *g);
+
+/* ---- the deciders --------------------------------------------------------------------------- */
+
+/* X(constant, name, op): as in decide.h */
+#define MIGRATION_STEPS(X)                                       \
+	X(NONE, "none", NONE)                                    \
+	X(SAY, "say", NONE)   /* nothing else changes */         \
+	X(LOOK, "look", NONE) /* … the domain is read again */ \
+	X(BEGIN, "begin", NONE)                                  \
+	X(FAIL, "fail", NONE)                                    \
+	X(PERFORM, "perform", MIGRATE)                           \
+	X(CANCEL, "cancel", MIGRATE_ABORT)                       \
+	X(NOTE_EVIDENCE, "note-evidence", NONE)                  \
+	X(RELEASE, "release", NONE)                              \
+	X(ABORT, "abort", NONE)                                  \
+	X(RESUME, "resume", MIGRATE_RESUME)                      \
+	X(RESTORE, "restore", NONE)                              \
+	X(PREPARE, "prepare", MIGRATE_PREPARE)                   \
+	X(COMPLETE, "complete", NONE)                            \
+	X(TAKE_OVER, "take-over", NONE)                          \
+	X(DISCARD, "discard", DESTROY)                           \
+	X(FINISH, "finish", NONE)                                \
+	X(CLEAN, "clean", NONE)
+
+enum migration_step {
+#define X(c, name, op) MIGRATION_STEP_##c,
+	MIGRATION_STEPS(X)
+#undef X
+		MIGRATION_STEP_MAX
+};
+const char *migration_step_name(enum migration_step step);
+enum op_kind migration_step_op(enum migration_step step);
+
+struct migration_view { /* what the deciders look at; borrowed */
+	const struct migration *g;
+	const struct machine *m; /* or NULL: it is gone */
+	const struct handover_rules *rules;
+	struct now now;
+	bool connected; /* to libvirt */
+	bool peer_up;
+	bool may_begin; /* fewer than MIGRATIONS_AT_ONCE are under way */
+};
+
+struct migration_plan {
+	enum migration_step step;
+	enum handover_kind say; /* SAY */
+	bool succeeded;         /* FINISH */
+	const char *reason; /* FAIL, ABORT, FINISH: why, or NULL; a constant, or the migration's */
+	msec wake_at;       /* boot time at which to decide again; NEVER: only on news */
+};
+
+/* At most one step; with no new fact a second call plans nothing new. */
+struct migration_plan migration_decide(const struct migration_view *v);
+
+/* ---- what is said ---------------------------------------------------------------------------- */
+
+/*
+ * What a host answers to a message about a migration that it knows, and what it notes for its decider; a
+ * COMMIT, and a PREPARE of one that is not known yet, are the caller's.
+ */
+struct migration_answer {
+	bool any;
+	enum handover_kind say;
+};
+struct migration_answer migration_hear(struct migration *g, const struct handover *h,
+	struct now now);
+/* … that it does not know; database: its own. */
+struct migration_answer migration_unknown(const struct handover *h, const char *database,
+	const struct handover_rules *rules);
+
+/* ---- stored and shown ------------------------------------------------------------------------- */
+
+char *migration_text(const struct migration *g); /* the private state; owned by the caller */
+int migration_load(const char *state, bool same_boot, struct migration **ret, struct err *err);
+/* The VirtualMachineInstanceMigration; owned by the caller. node: this host. */
+char *migration_document(const struct migration *g, const char *node);
+
+#endif

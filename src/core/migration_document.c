@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The VirtualMachineInstanceMigration as it is shown on both hosts (semantics §12.1). All of its status
+ * follows from the private state.
+ */
+#include <stdio.h>
+
+#include "core/codec.h"
+#include "core/document_private.h"
+#include "core/migration.h"
+
+static void add_time(cJSON *json, const char *key, msec wall)
+{
+	char text[TIME_SIZE];
+
+	if (!wall)
+		return;
+	format_time(wall, text);
+	cJSON_AddStringToObject(json, key, text);
+}
+
+static void add_metadata(cJSON *root, const struct object_meta *meta)
+{
+	cJSON *json = cJSON_AddObjectToObject(root, "metadata");
+	char rv[24];
+
+	cJSON_AddStringToObject(json, "name", meta->name);
+	cJSON_AddStringToObject(json, "namespace", meta->ns);
+	cJSON_AddStringToObject(json, "uid", meta->uid);
+	snprintf(rv, sizeof(rv), "%lld", (long long)meta->rv);
+	cJSON_AddStringToObject(json, "resourceVersion", rv);
+	add_time(json, "creationTimestamp", meta->created);
+}
+
+static void add_phase_times(cJSON *status, const struct migration *g)
+{
+	cJSON *list = cJSON_AddArrayToObject(status, "phaseTransitionTimestamps");
+
+	for (unsigned phase = 0; phase < MIGRATION_PHASE_MAX; phase++) {
+		cJSON *one;
+
+		if (!g->phase_wall[phase])
+			continue;
+		one = cJSON_CreateObject();
+		cJSON_AddStringToObject(one, "phase", migration_phase_name(phase));
+		add_time(one, "phaseTransitionTimestamp", g->phase_wall[phase]);
+		cJSON_AddItemToArray(list, one);
+	}
+}
+
+static msec end_of(const struct migration *g)
+{
+	return MAX(g->phase_wall[MIGRATION_PHASE_SUCCEEDED], g->phase_wall[MIGRATION_PHASE_FAILED]);
+}
+
+void document_add_migration(cJSON *status, const struct migration *g, const char *node)
+{
+	cJSON *json = cJSON_AddObjectToObject(status, "migrationState");
+	bool source = g->role == MIGRATION_SOURCE, failed = end_of(g) && !g->succeeded;
+
+	cJSON_AddStringToObject(json, "migrationUid", g->meta.uid);
+	cJSON_AddStringToObject(json, "sourceNode", source ? node : g->peer);
+	cJSON_AddStringToObject(json, "targetNode", source ? g->peer : node);
+	cJSON_AddStringToObject(json, "mode", "PreCopy");
+	add_time(json, "startTimestamp", g->phase_wall[MIGRATION_PHASE_RUNNING]);
+	add_time(json, "endTimestamp", end_of(g));
+	if (end_of(g))
+		cJSON_AddTrueToObject(json, "completed");
+	if (failed)
+		cJSON_AddTrueToObject(json, "failed");
+	if (failed && g->reason)
+		cJSON_AddStringToObject(json, "failureReason", g->reason);
+	if (g->cancelled)
+		cJSON_AddTrueToObject(json, "abortRequested");
+	if (g->cancelled && end_of(g))
+		cJSON_AddStringToObject(json, "abortStatus", failed ? "Succeeded" : "Failed");
+}
+
+static void add_doubt(cJSON *status, const struct migration *g)
+{
+	autofree char *text = NULL;
+	cJSON *one;
+
+	if (!migration_in_doubt(g))
+		return;
+	text = xasprintf("who runs the guest is '%s''s to say: it stands still until then",
+		g->peer);
+	one = cJSON_CreateObject();
+	cJSON_AddStringToObject(one, "type", "InDoubt");
+	cJSON_AddStringToObject(one, "status", "True");
+	cJSON_AddStringToObject(one, "reason", migration_state_name(g->state));
+	cJSON_AddStringToObject(one, "message", text);
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(status, "conditions"), one);
+}
+
+char *migration_document(const struct migration *g, const char *node)
+{
+	cJSON *root = cJSON_CreateObject(), *status;
+
+	cJSON_AddStringToObject(root, "apiVersion", object_kind_api_version(KIND_MIGRATION));
+	cJSON_AddStringToObject(root, "kind", object_kind_name(KIND_MIGRATION));
+	add_metadata(root, &g->meta);
+	cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "spec"), "vmiName", g->vmi);
+	status = cJSON_AddObjectToObject(root, "status");
+	cJSON_AddStringToObject(status, "phase", migration_phase_name(migration_phase_of(g)));
+	add_phase_times(status, g);
+	document_add_migration(status, g, node);
+	add_doubt(status, g);
+	return json_take_text(root);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What two hosts say about a migration that both know, or that one of them does not: what each message means
+ * in each state. A fact is noted for the decider; an answer only repeats what is stored already.
+ */
+#include "core/migration_private.h"
+
+struct call {
+	struct migration *g;
+	const struct handover *h;
+	struct now now;
+};
+
+typedef struct migration_answer hear_fn(const struct call *c);
+
+static const struct migration_answer nothing = { .any = false };
+
+static struct migration_answer say(enum handover_kind kind)
+{
+	return (struct migration_answer){ .any = true, .say = kind };
+}
+
+/* The decider says what it has to say at once. */
+static struct migration_answer hurry(const struct call *c)
+{
+	c->g->say_at = 0;
+	return nothing;
+}
+
+/* ---- at the source ---------------------------------------------------------------------------- */
+
+static bool is_asking(const struct migration *g)
+{
+	return g->state == MIGRATION_OUT && !g->performing;
+}
+
+static struct migration_answer hear_prepared(const struct call *c)
+{
+	if (is_asking(c->g) && !c->g->prepared)
+		c->g->prepared = c->g->changed = true;
+	return nothing;
+}
+
+static struct migration_answer hear_busy(const struct call *c)
+{
+	if (is_asking(c->g) && c->g->said == HANDOVER_PREPARE)
+		c->g->say_at = c->now.boot + SECONDS(MIGRATION_BUSY_S);
+	return nothing;
+}
+
+static struct migration_answer hear_declined(const struct call *c)
+{
+	if (is_asking(c->g))
+		replace_str(&c->g->refusal, c->h->why);
+	return nothing;
+}
+
+static struct migration_answer hear_query(const struct call *c)
+{
+	switch (c->g->state) {
+	case MIGRATION_PENDING:
+	case MIGRATION_OUT:
+		return say(HANDOVER_OUT);
+	case MIGRATION_RELEASED:
+	case MIGRATION_ABORTED:
+		return hurry(c);
+	case MIGRATION_DONE:
+		return c->g->moved ? nothing : say(HANDOVER_ABORT);
+	case MIGRATION_IN:
+	case MIGRATION_COMPLETE:
+	case MIGRATION_OWNER:
+	case MIGRATION_STATE_MAX:
+		break;
+	}
+	return nothing;
+}
+
+static struct migration_answer hear_complete(const struct call *c)
+{
+	if (c->g->state == MIGRATION_OUT)
+		c->g->complete_at = c->now.boot;
+	return hear_query(c);
+}
+
+/* Once lost it does not come back. */
+static struct migration_answer hear_no_image(const struct call *c)
+{
+	if (c->g->state == MIGRATION_OUT)
+		c->g->no_image = true;
+	return hear_query(c);
+}
+
+static struct migration_answer hear_aborted(const struct call *c)
+{
+	if (c->g->state == MIGRATION_ABORTED && !c->g->acked)
+		c->g->acked = c->g->changed = true;
+	return nothing;
+}
+
+/* Acknowledged when it is stored, which it is when the target says it once more. */
+static struct migration_answer hear_finalized(const struct call *c)
+{
+	if (c->g->state == MIGRATION_DONE)
+		return say(HANDOVER_ACK);
+	if (c->g->state != MIGRATION_RELEASED)
+		return nothing;
+	c->g->ended = true;
+	c->g->ended_well = c->h->succeeded;
+	return nothing;
+}
+
+/* ---- at the target ---------------------------------------------------------------------------- */
+
+static bool is_waiting(const struct migration *g)
+{
+	return g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE;
+}
+
+static struct migration_answer hear_prepare(const struct call *c)
+{
+	return c->g->state == MIGRATION_IN && c->g->prepared ? say(HANDOVER_PREPARED) : nothing;
+}
+
+static struct migration_answer hear_out(const struct call *c)
+{
+	if (is_waiting(c->g) && c->g->doubt) {
+		c->g->doubt = false;
+		c->g->changed = true;
+	}
+	return nothing;
+}
+
+static struct migration_answer hear_unknown(const struct call *c)
+{
+	if (is_waiting(c->g) && !c->g->doubt)
+		c->g->doubt = c->g->changed = true;
+	return nothing;
+}
+
+static struct migration_answer hear_abort(const struct call *c)
+{
+	if (is_waiting(c->g)) {
+		c->g->called_off = true;
+		replace_str(&c->g->refusal, c->h->why);
+	}
+	return c->g->state == MIGRATION_DONE && !c->g->moved ? say(HANDOVER_ABORTED) : nothing;
+}
+
+static struct migration_answer hear_ack(const struct call *c)
+{
+	if (c->g->state == MIGRATION_DONE && !c->g->acked)
+		c->g->acked = c->g->changed = true;
+	return nothing;
+}
+
+/* ---- both ------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct {
+	enum migration_role role; /* of who hears it */
+	hear_fn *hear;            /* NULL: the caller's */
+} hears[HANDOVER_MAX] = {
+	[HANDOVER_PREPARE]    = { MIGRATION_TARGET, hear_prepare },
+	[HANDOVER_OUT]        = { MIGRATION_TARGET, hear_out },
+	[HANDOVER_COMMIT]     = { MIGRATION_TARGET, NULL },
+	[HANDOVER_ABORT]      = { MIGRATION_TARGET, hear_abort },
+	[HANDOVER_UNKNOWN_DB] = { MIGRATION_TARGET, hear_unknown },
+	[HANDOVER_ACK]        = { MIGRATION_TARGET, hear_ack },
+	[HANDOVER_PREPARED]   = { MIGRATION_SOURCE, hear_prepared },
+	[HANDOVER_BUSY]       = { MIGRATION_SOURCE, hear_busy },
+	[HANDOVER_DECLINED]   = { MIGRATION_SOURCE, hear_declined },
+	[HANDOVER_QUERY]      = { MIGRATION_SOURCE, hear_query },
+	[HANDOVER_COMPLETE]   = { MIGRATION_SOURCE, hear_complete },
+	[HANDOVER_NOIMAGE]    = { MIGRATION_SOURCE, hear_no_image },
+	[HANDOVER_ABORTED]    = { MIGRATION_SOURCE, hear_aborted },
+	[HANDOVER_FINALIZED]  = { MIGRATION_SOURCE, hear_finalized },
+};
+/* clang-format on */
+
+struct migration_answer migration_hear(struct migration *g, const struct handover *h,
+	struct now now)
+{
+	struct call call = { .g = g, .h = h, .now = now };
+
+	if (h->kind >= HANDOVER_MAX || !hears[h->kind].hear || hears[h->kind].role != g->role ||
+		h->epoch != g->epoch)
+		return nothing;
+	return hears[h->kind].hear(&call);
+}
+
+/* The source forgets nothing that has not ended on both sides; so what it does not know was aborted, unless
+ * it is another database than the one that was told. */
+struct migration_answer migration_unknown(const struct handover *h, const char *database,
+	const struct handover_rules *rules)
+{
+	bool knows = streq(h->database, database) || !rules->suspicion;
+
+	if (h->kind == HANDOVER_QUERY || h->kind == HANDOVER_COMPLETE ||
+		h->kind == HANDOVER_NOIMAGE)
+		return say(knows ? HANDOVER_ABORT : HANDOVER_UNKNOWN_DB);
+	if (h->kind == HANDOVER_FINALIZED)
+		return say(HANDOVER_ACK);
+	return h->kind == HANDOVER_ABORT ? say(HANDOVER_ABORTED) : nothing;
+}

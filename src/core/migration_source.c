@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The source decides: it asks the target to get ready, has libvirt copy the guest, and then either RELEASES
+ * it or aborts. It releases only with evidence that its own guest has not run since the switch: libvirt's
+ * word that it was done while its QEMU is gone, or its reason "migrated". That QEMU is gone is none: libvirt
+ * resumes the guest when it misses the target's answer, and it may have crashed after that.
+ */
+#include "core/migration_private.h"
+
+#include "core/phase.h"
+
+typedef bool rule_fn(const struct migration_view *v, struct migration_plan *plan);
+
+static bool has_run(const struct migration_view *v)
+{
+	return v->m && v->m->vmi && streq(v->m->vmi->meta.uid, v->g->vmi_uid);
+}
+
+static bool is_wanted(const struct migration_view *v)
+{
+	return has_run(v) && v->m->vmi->phase == PHASE_RUNNING && !vmi_is_stopping(v->m->vmi);
+}
+
+/* ---- PENDING ----------------------------------------------------------------------------------- */
+
+static bool rule_pending(const struct migration_view *v, struct migration_plan *plan)
+{
+	msec limit = v->g->began + SECONDS(MIGRATION_PENDING_S);
+
+	if (v->g->state != MIGRATION_PENDING)
+		return false;
+	if (v->g->cancelled)
+		return plan_migration(plan, MIGRATION_STEP_FAIL, "it was cancelled");
+	if (!is_wanted(v))
+		return plan_migration(plan, MIGRATION_STEP_FAIL,
+			"the virtual machine instance does not run any more");
+	if (v->now.boot >= limit)
+		return plan_migration(plan, MIGRATION_STEP_FAIL,
+			"it was not its turn for 15 minutes");
+	if (v->may_begin && v->peer_up)
+		return plan_migration(plan, MIGRATION_STEP_BEGIN, NULL);
+	return migration_wake(plan, limit);
+}
+
+/* ---- OUT, until libvirt is told --------------------------------------------------------------------- */
+
+static bool rule_prepare(const struct migration_view *v, struct migration_plan *plan)
+{
+	const struct migration *g = v->g;
+	msec limit = g->began + SECONDS(MIGRATION_PREPARE_S);
+
+	if (g->state != MIGRATION_OUT || g->performing)
+		return false;
+	if (g->cancelled)
+		return plan_migration(plan, MIGRATION_STEP_ABORT, "it was cancelled");
+	if (!is_wanted(v))
+		return plan_migration(plan, MIGRATION_STEP_ABORT,
+			"the virtual machine instance does not run any more");
+	if (g->refusal)
+		return plan_migration(plan, MIGRATION_STEP_ABORT, g->refusal);
+	if (v->now.boot >= limit)
+		return plan_migration(plan, MIGRATION_STEP_ABORT,
+			"the target did not get ready in time");
+	migration_wake(plan, limit);
+	if (!g->prepared)
+		return migration_say(v, HANDOVER_PREPARE, plan);
+	return migration_knows(v) && domain_is_alive(machine_domain_state(v->m)) &&
+		migration_may_act(v, LANE_MAIN, plan) && migration_may_act(v, LANE_MIGRATE, plan) &&
+		plan_migration(plan, MIGRATION_STEP_PERFORM, NULL);
+}
+
+/* ---- OUT, since then ---------------------------------------------------------------------------------- */
+
+static bool is_copying(const struct migration_view *v)
+{
+	return v->m->ops[LANE_MIGRATE].kind != OP_NONE || v->m->dom.migrating;
+}
+
+/* While it is copied, by an op of this life of the agent or of an earlier one. */
+static bool rule_copying(const struct migration_view *v, struct migration_plan *plan)
+{
+	bool unwanted = v->g->cancelled || vmi_is_stopping(v->m->vmi);
+
+	if (!is_copying(v))
+		return false;
+	if (unwanted && !v->g->cancelling && migration_may_act(v, LANE_URGENT, plan))
+		return plan_migration(plan, MIGRATION_STEP_CANCEL, NULL);
+	if (v->m->ops[LANE_MIGRATE].kind == OP_NONE)
+		migration_look(v, plan);
+	return true;
+}
+
+/* E1, E2 of the design: nothing else shows that the guest did not run on. */
+static bool has_evidence(const struct migration_view *v)
+{
+	const struct machine *m = v->m;
+
+	if (!v->rules->evidence)
+		return true;
+	return v->g->performed || m->vmi->end.stopped == REASON_MIGRATED ||
+		(m->dom.state == DOMAIN_SHUTOFF && m->dom.reason == REASON_MIGRATED);
+}
+
+static bool is_fresh(const struct migration_view *v)
+{
+	return v->g->complete_at && v->now.boot - v->g->complete_at <= MIGRATION_FRESH_MS;
+}
+
+static bool rule_gone_over(const struct migration_view *v, struct migration_plan *plan)
+{
+	msec limit = v->g->evidence_at + SECONDS(MIGRATION_GRACE_S);
+
+	if (!has_evidence(v))
+		return plan_migration(plan, MIGRATION_STEP_ABORT,
+			"its guest ended before it had gone over for certain");
+	if (v->g->no_image)
+		return plan_migration(plan, MIGRATION_STEP_ABORT, "the target has lost it");
+	if (is_fresh(v))
+		return plan_migration(plan, MIGRATION_STEP_RELEASE, NULL);
+	if (!v->g->evidence_at)
+		return plan_migration(plan, MIGRATION_STEP_NOTE_EVIDENCE, NULL);
+	if (v->now.boot >= limit)
+		return plan_migration(plan, MIGRATION_STEP_ABORT,
+			"the target has not said within 30 s that it has it");
+	return migration_wake(plan, limit);
+}
+
+static const char *failure(const struct migration *g)
+{
+	if (g->cancelled)
+		return "it was cancelled";
+	return g->refusal ? g->refusal : "libvirt did not carry it through";
+}
+
+static bool rule_performed(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (v->g->state != MIGRATION_OUT || !v->g->performing)
+		return false;
+	if (!has_run(v))
+		return plan_migration(plan, MIGRATION_STEP_ABORT, "its run is gone");
+	if (rule_copying(v, plan))
+		return plan->step != MIGRATION_STEP_NONE;
+	if (!migration_knows(v))
+		return false;
+	if (domain_is_alive(machine_domain_state(v->m)))
+		return plan_migration(plan, MIGRATION_STEP_ABORT, failure(v->g));
+	return rule_gone_over(v, plan);
+}
+
+/* ---- RELEASED, ABORTED -------------------------------------------------------------------------------- */
+
+/* What libvirt left standing goes on; what is gone is the machine's own decider's. */
+static bool rule_restore(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (v->g->state != MIGRATION_ABORTED || !v->g->performing || v->g->restored)
+		return false;
+	if (!has_run(v))
+		return plan_migration(plan, MIGRATION_STEP_RESTORE, NULL);
+	if (!migration_knows(v))
+		return false;
+	if (machine_domain_state(v->m) != DOMAIN_PAUSED || v->m->dom.reason != REASON_MIGRATION)
+		return plan_migration(plan, MIGRATION_STEP_RESTORE, NULL);
+	return migration_may_act(v, LANE_GUEST, plan) &&
+		plan_migration(plan, MIGRATION_STEP_RESUME, NULL);
+}
+
+static bool rule_tell(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (v->g->state == MIGRATION_RELEASED)
+		return migration_say(v, HANDOVER_COMMIT, plan);
+	return v->g->state == MIGRATION_ABORTED && !v->g->acked &&
+		migration_say(v, HANDOVER_ABORT, plan);
+}
+
+static bool rule_end(const struct migration_view *v, struct migration_plan *plan)
+{
+	const struct migration *g = v->g;
+
+	plan->succeeded = g->ended_well;
+	if (g->state == MIGRATION_RELEASED && g->ended)
+		return plan_migration(plan, MIGRATION_STEP_FINISH,
+			g->ended_well ? NULL : "the target lost it after it had been handed over");
+	return g->state == MIGRATION_ABORTED && g->acked && (g->restored || !g->performing) &&
+		plan_migration(plan, MIGRATION_STEP_FINISH, g->reason);
+}
+
+static rule_fn *const rules[] = {
+	rule_pending,
+	rule_prepare,
+	rule_performed,
+	rule_restore,
+	rule_end,
+	rule_tell,
+};
+
+void migration_decide_source(const struct migration_view *v, struct migration_plan *plan)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		if (rules[i](v, plan))
+			break;
+	}
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The target obeys: it gets ready, says when all of the guest is here, and waits for as long as it takes. It
+ * runs the guest only as its OWNER, which the source's COMMIT alone makes it; it removes the image only after
+ * the source's ABORT is stored.
+ */
+#include "core/migration_private.h"
+
+#include "core/phase.h"
+
+typedef bool rule_fn(const struct migration_view *v, struct migration_plan *plan);
+
+#define IMPATIENCE_MS 10000 /* of one that does not wait, as the simulation has it */
+
+static bool has_run(const struct migration_view *v)
+{
+	return v->m && v->m->vmi && streq(v->m->vmi->meta.uid, v->g->vmi_uid);
+}
+
+/* All of it is here, and stands still: libvirt has ended its part, and the guest's clock is ours to start. */
+static bool has_image(const struct migration_view *v)
+{
+	enum domain_state state = machine_domain_state(v->m);
+
+	return domain_is_alive(state) && state != DOMAIN_UNKNOWN &&
+		!(state == DOMAIN_PAUSED && v->m->dom.reason == REASON_MIGRATION);
+}
+
+static bool rule_called_off(const struct migration_view *v, struct migration_plan *plan)
+{
+	return v->g->called_off &&
+		(v->g->state == MIGRATION_IN || v->g->state == MIGRATION_COMPLETE) &&
+		plan_migration(plan, MIGRATION_STEP_ABORT, v->g->refusal);
+}
+
+static bool rule_make_ready(const struct migration_view *v, struct migration_plan *plan)
+{
+	return v->g->state == MIGRATION_IN && !v->g->prepared && v->connected &&
+		migration_may_act(v, LANE_MAIN, plan) &&
+		plan_migration(plan, MIGRATION_STEP_PREPARE, NULL);
+}
+
+static bool rule_complete(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (v->g->state != MIGRATION_IN || !v->g->prepared)
+		return false;
+	if (migration_knows(v) && has_image(v))
+		return plan_migration(plan, MIGRATION_STEP_COMPLETE, NULL);
+	return migration_look(v, plan) || migration_say(v, HANDOVER_QUERY, plan);
+}
+
+/* Whether the image still lives is looked at again: an event may be lost. */
+static bool rule_wait(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (v->g->state != MIGRATION_COMPLETE)
+		return false;
+	if (!v->rules->patience && v->now.boot >= v->g->complete_at + IMPATIENCE_MS)
+		return plan_migration(plan, MIGRATION_STEP_TAKE_OVER, NULL);
+	if (migration_look(v, plan))
+		return true;
+	return migration_knows(v) &&
+		migration_say(v, has_image(v) ? HANDOVER_COMPLETE : HANDOVER_NOIMAGE, plan);
+}
+
+static bool finish(struct migration_plan *plan, bool succeeded, const char *reason)
+{
+	plan->succeeded = succeeded;
+	return plan_migration(plan, MIGRATION_STEP_FINISH, reason);
+}
+
+static bool rule_own(const struct migration_view *v, struct migration_plan *plan)
+{
+	enum domain_state state;
+
+	if (v->g->state != MIGRATION_OWNER)
+		return false;
+	if (!has_run(v))
+		return finish(plan, false, "its run is gone");
+	if (!migration_knows(v))
+		return false;
+	state = machine_domain_state(v->m);
+	if (!domain_is_alive(state))
+		return finish(plan, false, "the target lost it after it had been handed over");
+	if (v->g->discard)
+		return migration_may_act(v, LANE_URGENT, plan) &&
+			plan_migration(plan, MIGRATION_STEP_DISCARD, NULL);
+	if (state != DOMAIN_PAUSED || v->m->vmi->pause == PAUSE_HELD)
+		return finish(plan, true, NULL);
+	return migration_may_act(v, LANE_GUEST, plan) &&
+		plan_migration(plan, MIGRATION_STEP_RESUME, NULL);
+}
+
+/* When the machine has removed all of it, the source may hear so. */
+static bool rule_cleaned(const struct migration_view *v, struct migration_plan *plan)
+{
+	return v->g->state == MIGRATION_ABORTED && !has_run(v) &&
+		plan_migration(plan, MIGRATION_STEP_CLEAN, v->g->reason);
+}
+
+static bool rule_report(const struct migration_view *v, struct migration_plan *plan)
+{
+	return v->g->state == MIGRATION_DONE && !v->g->acked &&
+		migration_say(v, HANDOVER_FINALIZED, plan);
+}
+
+static rule_fn *const rules[] = {
+	rule_called_off,
+	rule_make_ready,
+	rule_complete,
+	rule_wait,
+	rule_own,
+	rule_cleaned,
+	rule_report,
+};
+
+void migration_decide_target(const struct migration_view *v, struct migration_plan *plan)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		if (rules[i](v, plan))
+			break;
+	}
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The migrations that this host takes part in: kept, saved with the turn's commit, and found by their UID. At
+ * most MIGRATIONS_AT_ONCE in each direction are under way, so that all that are not over are looked at in
+ * each turn.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/agent_private.h"
+#include "daemon/migrations.h"
+
+struct migration *migrations_find(const struct agent *agent, const char *uid)
+{
+	for (size_t i = 0; i < agent->migrations.n; i++) {
+		if (streq(agent->migrations.list[i]->meta.uid, uid))
+			return agent->migrations.list[i];
+	}
+	return NULL;
+}
+
+void migration_touch(struct agent *agent, struct migration *g)
+{
+	g->changed = agent->migrations.changed = true;
+}
+
+/* The one that holds the machine, else the latest of it. */
+static void link_machine(struct agent *agent, struct migration *g)
+{
+	struct machine *m = machines_find(&agent->machines, g->meta.ns, g->vmi);
+
+	if (m && (!m->migration || !migration_holds(m->migration)))
+		m->migration = g;
+}
+
+void migrations_add(struct agent *agent, struct migration *g)
+{
+	struct migrations *gs = &agent->migrations;
+
+	*LIST_ADD(gs->list, gs->n, gs->cap) = g;
+	link_machine(agent, g);
+}
+
+unsigned migrations_under_way(const struct agent *agent, enum migration_role role)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < agent->migrations.n; i++) {
+		const struct migration *g = agent->migrations.list[i];
+
+		n += g->role == role && migration_is_under_way(g);
+	}
+	return n;
+}
+
+struct migration *migrations_unfinished(const struct agent *agent, const char *ns, const char *vmi)
+{
+	for (size_t i = 0; i < agent->migrations.n; i++) {
+		struct migration *g = agent->migrations.list[i];
+
+		if (streq(g->meta.ns, ns) && streq(g->vmi, vmi) &&
+			(g->state == MIGRATION_PENDING || migration_is_under_way(g)))
+			return g;
+	}
+	return NULL;
+}
+
+const char *migrations_moved_to(const struct agent *agent, const char *ns, const char *name)
+{
+	const struct migration *last = NULL;
+
+	for (size_t i = 0; i < agent->migrations.n; i++) {
+		const struct migration *g = agent->migrations.list[i];
+
+		if (g->role == MIGRATION_SOURCE && g->moved && streq(g->meta.ns, ns) &&
+			streq(g->vmi, name) && (!last || g->epoch > last->epoch))
+			last = g;
+	}
+	return last ? last->peer : NULL;
+}
+
+int agent_check_orders(const struct machine *m, struct err *err)
+{
+	return m && m->migration && migration_refuses(m->migration, err) ? -(int)err->code : 0;
+}
+
+/* ---- loading and saving -------------------------------------------------------------------------- */
+
+struct loading {
+	struct agent *agent;
+	bool same_boot;
+};
+
+static int load_row(void *ctx, const struct object_row *row)
+{
+	struct loading *l = ctx;
+	struct migration *g;
+	struct err err;
+
+	if (migration_load(row->state ? row->state : "{}", l->same_boot, &g, &err) < 0) {
+		log_text(LOG_LEVEL_ERROR, "%s/%s: %s; it is left alone", row->ns, row->name,
+			err.msg);
+		return 0;
+	}
+	g->meta.rv = row->rv;
+	migrations_add(l->agent, g);
+	return 0;
+}
+
+int migrations_load(struct agent *agent, bool same_boot, struct err *err)
+{
+	struct object_query query = { .kind = KIND_MIGRATION };
+	struct loading l = { agent, same_boot };
+
+	return store_each(agent->store, &query, load_row, &l, err);
+}
+
+static int save(struct agent *agent, struct migration *g, struct err *err)
+{
+	struct object_row row = { .kind = KIND_MIGRATION,
+		.ns = g->meta.ns,
+		.name = g->meta.name,
+		.uid = g->meta.uid };
+	autofree char *document = NULL, *state = NULL;
+
+	row.rv = g->meta.rv = store_next_rv(agent->store);
+	row.object = document = migration_document(g, agent->options->node_name);
+	if (g->removed)
+		return store_remove(agent->store, &row, err);
+	row.state = state = migration_text(g);
+	return store_put(agent->store, &row, err);
+}
+
+int migrations_save(struct agent *agent, struct now now, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < agent->migrations.n && ret == 0; i++) {
+		struct migration *g = agent->migrations.list[i];
+
+		if (!g->changed)
+			continue;
+		migration_note_phase(g, now);
+		ret = save(agent, g, err);
+	}
+	return ret;
+}
+
+static void forget(struct agent *agent, struct migration *g)
+{
+	struct machine *m = machines_find(&agent->machines, g->meta.ns, g->vmi);
+
+	if (m && m->migration == g)
+		m->migration = NULL;
+	migration_free(g);
+}
+
+void migrations_committed(struct agent *agent)
+{
+	struct migrations *gs = &agent->migrations;
+	size_t kept = 0;
+
+	if (!gs->changed)
+		return;
+	for (size_t i = 0; i < gs->n; i++) {
+		gs->list[i]->changed = false;
+		if (gs->list[i]->removed)
+			forget(agent, gs->list[i]);
+		else
+			gs->list[kept++] = gs->list[i];
+	}
+	gs->n = kept;
+	gs->changed = false;
+}
+
+void migrations_done(struct agent *agent)
+{
+	for (size_t i = 0; i < agent->migrations.n; i++)
+		migration_free(agent->migrations.list[i]);
+	free(agent->migrations.list);
+}
+
+/* The oldest go: the list is in the order in which they came, or by name after a restart. */
+void migrations_prune(struct agent *agent, const struct migration *newest)
+{
+	struct migrations *gs = &agent->migrations;
+	unsigned kept = 0;
+
+	for (size_t i = gs->n; i-- > 0;) {
+		struct migration *g = gs->list[i];
+
+		if (!migration_is_over(g) || g->removed || !streq(g->vmi, newest->vmi) ||
+			!streq(g->meta.ns, newest->meta.ns))
+			continue;
+		if (++kept <= MIGRATIONS_KEPT)
+			continue;
+		g->removed = true;
+		migration_touch(agent, g);
+	}
+}
+
+/* ---- requests ------------------------------------------------------------------------------------- */
+
+static bool has_peer(const struct agent *agent, const char *name)
+{
+	for (size_t i = 0; i < agent->options->n_peers; i++) {
+		if (streq(agent->options->peer_list[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+static int check_begin(struct agent *agent, const struct request *request, const struct machine *m,
+	struct err *err)
+{
+	const struct migration *other = migrations_unfinished(agent, request->ns, request->name);
+
+	if (m->vmi->phase != PHASE_RUNNING || vmi_is_stopping(m->vmi))
+		return err_set(err, ERR_CONFLICT,
+			"'%s' does not run: only a running guest can be moved", request->name);
+	if (agent_check_orders(m, err) < 0)
+		return -(int)err->code;
+	if (other)
+		return err_set(err, ERR_CONFLICT, "it is on its way to '%s' already: %s",
+			other->peer, other->meta.name);
+	if (streq(request->to, agent->options->node_name))
+		return err_set(err, ERR_CONFLICT, "it is on '%s' already", request->to);
+	if (!has_peer(agent, request->to))
+		return err_set(err, ERR_NOT_FOUND,
+			"'%s' is no peer in the configuration; 'vmactl peer ls' lists them",
+			request->to);
+	return 0;
+}
+
+static struct migration *begin(struct agent *agent, const struct machine *m, const char *to,
+	struct now now)
+{
+	struct migration *g = xcalloc(1, sizeof(*g));
+
+	agent_uuid(agent, g->meta.uid);
+	g->meta.ns = xstrdup(m->ns);
+	g->meta.name = xasprintf("%.200s-%.8s", m->name, g->meta.uid);
+	g->meta.created = now.wall;
+	g->vmi = xstrdup(m->name);
+	g->peer = xstrdup(to);
+	copy_str(g->vmi_uid, UID_SIZE, m->vmi->meta.uid);
+	g->began = now.boot;
+	migrations_add(agent, g);
+	migration_touch(agent, g);
+	return g;
+}
+
+/* Too late is too late: from RELEASED on the guest is the target's. */
+static int cancel(struct agent *agent, const struct request *request, struct err *err)
+{
+	struct migration *g = migrations_unfinished(agent, request->ns, request->name);
+
+	if (!g)
+		return err_set(err, ERR_NOT_FOUND, "'%s' is on its way nowhere", request->name);
+	if (g->role == MIGRATION_TARGET)
+		return err_set(err, ERR_CONFLICT, "it comes from '%s': cancel it there", g->peer);
+	if (g->state == MIGRATION_RELEASED)
+		return err_set(err, ERR_CONFLICT, "it is too late: it has been handed over to '%s'",
+			g->peer);
+	g->cancelled = true;
+	migration_touch(agent, g);
+	return 0;
+}
+
+static int migrate(struct agent *agent, const struct request *request, struct now now,
+	struct err *err)
+{
+	struct target t;
+	int ret;
+
+	if (!agent->options->migrations)
+		return err_set(err, ERR_FORBIDDEN, "live migration is not part of this version");
+	if (request->call_off)
+		return cancel(agent, request, err);
+	ret = request_find(agent, request, &t, err);
+	if (ret == 0)
+		ret = check_begin(agent, request, t.m, err);
+	if (ret == 0)
+		begin(agent, t.m, request->to, now);
+	return ret;
+}
+
+void input_migrate(struct agent *agent, const struct input *input, struct now now)
+{
+	const struct request *request = &input->request;
+	struct err err = { 0 };
+
+	if (request_is_unsaved(agent, request))
+		return;
+	migrate(agent, request, now, &err);
+	request_note(agent, request, "MigrationRequested",
+		request->call_off ? "end of the migration" : "migration", &err);
+	agent_answer(agent, request, &err, NULL);
+}
+
+/* ---- a host that will not come back ---------------------------------------------------------------- */
+
+/* Whoever says so vouches that nothing runs there. */
+static void settle_without(struct agent *agent, struct migration *g, struct now now)
+{
+	switch (g->state) {
+	case MIGRATION_OUT:
+		g->cancelled = true;
+		break;
+	case MIGRATION_RELEASED:
+		migration_reclaim(agent, g, now);
+		break;
+	case MIGRATION_IN:
+		g->called_off = true;
+		replace_str(&g->refusal, "its source was declared dead");
+		break;
+	case MIGRATION_COMPLETE:
+		g->discard = true; /* the source may have written after it */
+		migration_own(agent, g, g->document, now);
+		break;
+	case MIGRATION_ABORTED:
+		g->acked = true;
+		break;
+	case MIGRATION_DONE:
+		g->acked = true;
+		break;
+	case MIGRATION_PENDING:
+	case MIGRATION_OWNER:
+	case MIGRATION_STATE_MAX:
+		return;
+	}
+	migration_touch(agent, g);
+}
+
+void input_declare_dead(struct agent *agent, const struct input *input, struct now now)
+{
+	const struct request *request = &input->request;
+	struct err err = { 0 };
+
+	if (request_is_unsaved(agent, request))
+		return;
+	if (!has_peer(agent, request->name))
+		err_set(&err, ERR_NOT_FOUND, "'%s' is no peer in the configuration", request->name);
+	for (size_t i = 0; i < agent->migrations.n && err.code == ERR_OK; i++) {
+		struct migration *g = agent->migrations.list[i];
+
+		if (streq(g->peer, request->name) && !migration_is_over(g))
+			settle_without(agent, g, now);
+	}
+	if (err.code == ERR_OK)
+		rebuild_answered(agent, request->name);
+	if (err.code == ERR_OK)
+		log_text(LOG_LEVEL_WARNING, "peer '%s' was declared dead by user %lld",
+			request->name, (long long)request->actor.uid);
+	agent_answer(agent, request, &err, NULL);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Migrations within the agent: what is said to peers about them, their rows, and their part of a turn. Loop
+ * thread only.
+ */
+#ifndef VMAGENT_DAEMON_MIGRATIONS_H
+#define VMAGENT_DAEMON_MIGRATIONS_H
+
+#include "daemon/agent_private.h"
+
+/* handovers.c: what is said about migrations. */
+void input_handover(struct agent *agent, const struct peer_event *event, struct now now);
+void handover_say(struct agent *agent, struct migration *g, enum handover_kind kind);
+/* What came of m with PREPARE or COMMIT becomes its VM and run. */
+int cargo_take(struct agent *agent, struct machine *m, const char *document, struct err *err);
+void handover_ask(struct agent *agent, const char *peer); /* WHOSE */
+void handovers_send(struct agent *agent);                 /* after the commit */
+void handovers_done(struct agent *agent);
+
+/* migrations.c */
+struct migration *migrations_find(const struct agent *agent, const char *uid);
+void migrations_add(struct agent *agent, struct migration *g);
+void migration_touch(struct agent *agent, struct migration *g); /* it is to be saved */
+unsigned migrations_under_way(const struct agent *agent, enum migration_role role);
+struct migration *migrations_unfinished(const struct agent *agent, const char *ns, const char *vmi);
+/* The peer that has ns/name now, or NULL. */
+const char *migrations_moved_to(const struct agent *agent, const char *ns, const char *name);
+void migrations_prune(struct agent *agent, const struct migration *newest);
+/* Whether orders are taken for m now, which may be NULL: ERR_CONFLICT. */
+int agent_check_orders(const struct machine *m, struct err *err);
+int migrations_load(struct agent *agent, bool same_boot, struct err *err); /* after machines */
+int migrations_save(struct agent *agent, struct now now, struct err *err);
+void migrations_committed(struct agent *agent);
+void migrations_done(struct agent *agent);
+
+/* migrations_turn.c */
+void migrations_turn(struct agent *agent, struct now now); /* before the machines' part */
+struct migration_view migration_view_of(const struct agent *agent, const struct migration *g,
+	struct now now);
+void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result);
+/* That machine is known to be at that peer. */
+void migration_settle_away(struct agent *agent, struct machine *m, const char *peer,
+	struct now now);
+void migration_own(struct agent *agent, struct migration *g, const char *document, struct now now);
+void migration_reclaim(struct agent *agent, struct migration *g, struct now now);
+
+#endif

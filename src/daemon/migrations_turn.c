@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The migrations' part of a turn: what their decider wants of each that is not over, and what that changes in
+ * the machine. It comes before the machines' own part, so that both are saved in one transaction.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/migration.h"
+#include "core/phase.h"
+#include "daemon/agent_private.h"
+#include "daemon/migrations.h"
+
+struct call {
+	struct agent *agent;
+	struct migration *g;
+	struct machine *m; /* or NULL */
+	const struct migration_plan *plan;
+	struct now now;
+};
+
+/* ---- words ------------------------------------------------------------------------------------------ */
+
+static void note(struct call *c, bool warning, const char *reason, const char *text)
+{
+	struct happening what = { .warning = warning };
+
+	if (!c->m || !c->m->vmi)
+		return;
+	happen(&what, KIND_VMI, reason, "%s", text);
+	agent_note(c->agent, &c->m->vmi->meta, &what);
+}
+
+static void note_peer(struct call *c, const char *reason, const char *before, const char *after)
+{
+	autofree char *text = xasprintf("%s '%s'%s", before, c->g->peer, after);
+
+	note(c, false, reason, text);
+}
+
+static void note_failed(struct call *c)
+{
+	autofree char *text = xasprintf("migration %s '%s' failed: %s",
+		c->g->role == MIGRATION_SOURCE ? "to" : "from", c->g->peer,
+		c->g->reason ? c->g->reason : "the other host gave no reason");
+
+	note(c, true, "FailedMigration", text);
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------ */
+
+static void changed(struct call *c)
+{
+	migration_touch(c->agent, c->g);
+	if (!c->m)
+		return;
+	c->m->vmi_changed |= c->m->vmi != NULL;
+	c->m->vm_changed |= c->m->vm != NULL;
+	agent_mark(c->agent, c->m);
+}
+
+/* Its guest went over, or is nothing any more, without anybody's having stopped it. */
+static void end_run(struct call *c, enum phase phase)
+{
+	struct vmi *vmi = c->m->vmi;
+
+	if (!phase_is_final(vmi->phase))
+		vmi_set_phase(vmi, phase, c->now);
+	c->m->vmi_changed = true;
+	c->m->vm_changed = c->m->vm != NULL;
+}
+
+/* What a file declares of it is the target's from now on. */
+static void move_origin(struct call *c, enum object_kind kind, const char *uid)
+{
+	struct origin *o = origins_find(c->agent, kind, c->m->ns, c->m->name);
+
+	if (!o || o->removed || !streq(o->uid, uid))
+		return;
+	o->state = PROVENANCE_MOVED;
+	o->changed = c->agent->origins.changed = true;
+}
+
+/* … and its file is heeded again. */
+static void return_origin(struct call *c, enum object_kind kind, const struct object_meta *meta)
+{
+	struct origin *o = origins_find(c->agent, kind, c->m->ns, c->m->name);
+
+	if (!o || o->removed || o->state != PROVENANCE_MOVED)
+		return;
+	o->state = PROVENANCE_LIVE;
+	copy_str(o->uid, UID_SIZE, meta->uid);
+	o->changed = c->agent->origins.changed = true;
+}
+
+static void move_away(struct call *c)
+{
+	struct machine *m = c->m;
+
+	if (!m || !m->vmi || !streq(m->vmi->meta.uid, c->g->vmi_uid))
+		return;
+	move_origin(c, KIND_VMI, m->vmi->meta.uid);
+	end_run(c, PHASE_SUCCEEDED);
+	vmi_delete(m, c->now);
+	if (!m->vm)
+		return;
+	move_origin(c, KIND_VM, m->vm->meta.uid);
+	vm_delete(m, c->now);
+}
+
+/* A row that never was begun here stands for the one that was lost. */
+void migration_settle_away(struct agent *agent, struct machine *m, const char *peer, struct now now)
+{
+	struct migration *g = xcalloc(1, sizeof(*g));
+	struct call c = { .agent = agent, .g = g, .m = m, .now = now };
+
+	agent_uuid(agent, g->meta.uid);
+	g->meta.ns = xstrdup(m->ns);
+	g->meta.name = xasprintf("%.200s-%.8s", m->name, g->meta.uid);
+	g->meta.created = now.wall;
+	g->state = MIGRATION_DONE;
+	g->vmi = xstrdup(m->name);
+	g->peer = xstrdup(peer);
+	g->moved = g->acked = g->succeeded = true;
+	migrations_add(agent, g);
+	m->migration = g;
+	move_origin(&c, KIND_VM, m->vm->meta.uid);
+	vm_delete(m, now);
+	changed(&c);
+	log_text(LOG_LEVEL_NOTICE, "%s/%s: peer '%s' has it", m->ns, m->name, peer);
+}
+
+void migration_own(struct agent *agent, struct migration *g, const char *document, struct now now)
+{
+	struct call c = { .agent = agent, .g = g, .now = now };
+	struct err err;
+
+	c.m = machines_get(&agent->machines, g->meta.ns, g->vmi);
+	if (cargo_take(agent, c.m, document, &err) < 0) {
+		log_text(LOG_LEVEL_ERROR, "%s/%s: what '%s' sent of it is not understood: %s",
+			g->meta.ns, g->vmi, g->peer, err.msg);
+		return;
+	}
+	c.m->migration = g;
+	c.m->vmi->epoch = g->epoch;
+	return_origin(&c, KIND_VMI, &c.m->vmi->meta);
+	if (c.m->vm) {
+		c.m->vm->epoch = g->epoch;
+		return_origin(&c, KIND_VM, &c.m->vm->meta);
+	}
+	g->moved = true;
+	free(take(&g->document));
+	migration_set_state(g, MIGRATION_OWNER);
+	note_peer(&c, "Migrated", "taken over from", "");
+	changed(&c);
+}
+
+/* The target was declared dead: the next epoch is ours again, and what may come back of it is stale. */
+void migration_reclaim(struct agent *agent, struct migration *g, struct now now)
+{
+	struct call c = { .agent = agent, .g = g, .now = now };
+
+	c.m = machines_find(&agent->machines, g->meta.ns, g->vmi);
+	migration_set_state(g, MIGRATION_ABORTED);
+	replace_str(&g->reason, "its target was declared dead");
+	g->acked = true;
+	if (c.m && c.m->vmi)
+		c.m->vmi->epoch = g->epoch + 1;
+	if (c.m && c.m->vm)
+		c.m->vm->epoch = g->epoch + 1;
+	note_failed(&c);
+	changed(&c);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------- */
+
+static void step_say(struct call *c)
+{
+	handover_say(c->agent, c->g, c->plan->say);
+	c->g->said = c->plan->say;
+	c->g->say_at = c->now.boot + SECONDS(MIGRATION_REPEAT_S);
+}
+
+static void step_look(struct call *c)
+{
+	c->m->dom.look_again = true;
+	c->g->look_at = c->now.boot + SECONDS(MIGRATION_REPEAT_S);
+	agent_mark(c->agent, c->m);
+}
+
+static void step_begin(struct call *c)
+{
+	struct migration *g = c->g;
+
+	g->epoch = MAX(c->m->vmi->epoch, 1) + 1;
+	g->began = c->now.boot;
+	copy_str(g->database, UID_SIZE, c->agent->database_id);
+	migration_set_state(g, MIGRATION_OUT);
+	c->m->migration = g;
+	note_peer(c, "PreparingTarget", "asking", " to get ready for it");
+	changed(c);
+}
+
+static void end(struct call *c, bool succeeded)
+{
+	struct migration *g = c->g;
+
+	g->succeeded = succeeded;
+	if (c->plan->reason != g->reason)
+		replace_str(&g->reason, c->plan->reason);
+	migration_set_state(g, MIGRATION_DONE);
+	changed(c);
+	migrations_prune(c->agent, g);
+}
+
+static void step_fail(struct call *c)
+{
+	c->g->acked = true;
+	end(c, false);
+	note_failed(c);
+}
+
+static void step_perform(struct call *c)
+{
+	c->g->performing = true;
+	note_peer(c, "Migrating", "moving to", "");
+	changed(c);
+}
+
+static void step_cancel(struct call *c)
+{
+	c->g->cancelling = true;
+	note_peer(c, NULL, "calling off the move to", "");
+}
+
+static void step_note_evidence(struct call *c)
+{
+	c->g->evidence_at = c->now.boot;
+}
+
+static void step_release(struct call *c)
+{
+	migration_set_state(c->g, MIGRATION_RELEASED);
+	note_peer(c, "Released", "handed over to", "");
+	changed(c);
+	if (c->agent->options->tuning.handover.memory)
+		return;
+	move_away(c);
+	c->g->removed = true;
+	c->m->migration = NULL;
+}
+
+static void step_abort(struct call *c)
+{
+	struct migration *g = c->g;
+
+	if (c->plan->reason != g->reason)
+		replace_str(&g->reason, c->plan->reason);
+	migration_set_state(g, MIGRATION_ABORTED);
+	note_failed(c);
+	if (g->role == MIGRATION_TARGET && c->m && c->m->vmi) {
+		end_run(c, PHASE_FAILED);
+		vmi_delete(c->m, c->now);
+	}
+	changed(c);
+}
+
+static void step_resume(struct call *c)
+{
+	note(c, false, NULL, "resuming the guest");
+}
+
+/* libvirt's reason for the end says that it lives elsewhere; the truth is that it is lost. */
+static void step_restore(struct call *c)
+{
+	struct machine *m = c->m;
+
+	c->g->restored = true;
+	changed(c);
+	if (!m || !m->vmi || domain_is_alive(machine_domain_state(m)))
+		return;
+	if (domain_end_reason(&m->vmi->end, m->dom.state, m->dom.reason) != REASON_MIGRATED)
+		return;
+	replace_str(&m->vmi->reason, "MigrationFailed");
+	end_run(c, PHASE_FAILED);
+	note(c, true, "Stopped", "its guest was lost on the way");
+}
+
+static void step_complete(struct call *c)
+{
+	c->g->complete_at = c->now.boot;
+	migration_set_state(c->g, MIGRATION_COMPLETE);
+	note_peer(c, "Complete", "it is here; waiting for", " to hand it over");
+	changed(c);
+}
+
+static void step_take_over(struct call *c)
+{
+	migration_own(c->agent, c->g, c->g->document, c->now);
+}
+
+static void step_nothing(struct call *c)
+{
+	(void)c;
+}
+
+/* The source's guest changed hands, or it is as before; the target's is the target's. */
+static void step_finish(struct call *c)
+{
+	struct migration *g = c->g;
+	bool released = g->state == MIGRATION_RELEASED;
+
+	g->acked = g->role == MIGRATION_SOURCE;
+	end(c, c->plan->succeeded);
+	if (!g->succeeded && (released || g->role == MIGRATION_TARGET))
+		note_failed(c);
+	else if (g->succeeded)
+		note_peer(c, "Migrated", released ? "moved to" : "moved here from", "");
+	if (!released)
+		return;
+	g->moved = true;
+	move_away(c);
+}
+
+static void step_clean(struct call *c)
+{
+	c->g->acked = true;
+	end(c, false);
+}
+
+/* clang-format off */
+static void (*const steps[MIGRATION_STEP_MAX])(struct call *c) = {
+	[MIGRATION_STEP_SAY]           = step_say,
+	[MIGRATION_STEP_LOOK]          = step_look,
+	[MIGRATION_STEP_BEGIN]         = step_begin,
+	[MIGRATION_STEP_FAIL]          = step_fail,
+	[MIGRATION_STEP_PERFORM]       = step_perform,
+	[MIGRATION_STEP_CANCEL]        = step_cancel,
+	[MIGRATION_STEP_NOTE_EVIDENCE] = step_note_evidence,
+	[MIGRATION_STEP_RELEASE]       = step_release,
+	[MIGRATION_STEP_ABORT]         = step_abort,
+	[MIGRATION_STEP_RESUME]        = step_resume,
+	[MIGRATION_STEP_RESTORE]       = step_restore,
+	[MIGRATION_STEP_PREPARE]       = step_nothing,
+	[MIGRATION_STEP_COMPLETE]      = step_complete,
+	[MIGRATION_STEP_TAKE_OVER]     = step_take_over,
+	[MIGRATION_STEP_DISCARD]       = step_nothing,
+	[MIGRATION_STEP_FINISH]        = step_finish,
+	[MIGRATION_STEP_CLEAN]         = step_clean,
+};
+/* clang-format on */
+
+/* ---- the turn ---------------------------------------------------------------------------------------- */
+
+struct migration_view migration_view_of(const struct agent *agent, const struct migration *g,
+	struct now now)
+{
+	return (struct migration_view){
+		.g = g,
+		.m = machines_find(&agent->machines, g->meta.ns, g->vmi),
+		.rules = &agent->options->tuning.handover,
+		.now = now,
+		.connected = agent->connected,
+		.peer_up = peers_is_up(agent, g->peer),
+		.may_begin = migrations_under_way(agent, MIGRATION_SOURCE) < MIGRATIONS_AT_ONCE,
+	};
+}
+
+static bool decide(struct agent *agent, struct migration *g, struct now now)
+{
+	struct migration_view view = migration_view_of(agent, g, now);
+	struct migration_plan plan = migration_decide(&view);
+	struct call call = { .agent = agent,
+		.g = g,
+		.m = machines_find(&agent->machines, g->meta.ns, g->vmi),
+		.plan = &plan,
+		.now = now };
+
+	agent->migrations.wake_at = MIN(agent->migrations.wake_at, plan.wake_at);
+	if (plan.step == MIGRATION_STEP_NONE)
+		return false;
+	steps[plan.step](&call);
+	if (migration_step_op(plan.step) != OP_NONE)
+		ops_plan(agent, call.m, migration_step_op(plan.step), now);
+	return true;
+}
+
+void migrations_turn(struct agent *agent, struct now now)
+{
+	struct migrations *gs = &agent->migrations;
+
+	gs->wake_at = NEVER;
+	gs->dirty = false;
+	for (size_t i = 0; i < gs->n; i++) {
+		if (!migration_is_over(gs->list[i]) && !gs->list[i]->removed)
+			gs->dirty |= decide(agent, gs->list[i], now);
+	}
+}
+
+void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result)
+{
+	struct migration *g = m->migration;
+	bool good = result->err.code == ERR_OK;
+
+	if (!g || !m->vmi || !streq(m->vmi->meta.uid, g->vmi_uid))
+		return;
+	if (result->kind == OP_MIGRATE) {
+		g->performed = good;
+		replace_str(&g->refusal, good ? NULL : result->err.msg);
+	} else if (result->kind == OP_MIGRATE_ABORT && !good) {
+		g->cancelling = false;
+	} else if (result->kind == OP_MIGRATE_PREPARE && good && g->state == MIGRATION_IN) {
+		g->prepared = true;
+		g->say_at = 0;
+		migration_touch(agent, g);
+		handover_say(agent, g, HANDOVER_PREPARED);
+	}
+}

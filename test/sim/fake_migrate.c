@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What libvirt and QEMU do of a migration, by the stages of its peer-to-peer protocol, and what is left of it
+ * on both hosts when one of them, or what lies between them, fails (as it was measured: a source that misses
+ * the target's last answer resumes its guest). It goes on without the agent that asked for it.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+#define COPY_TIME    600
+#define SWITCH_TIME  20
+#define FINISH_TIME  20
+#define CONFIRM_TIME 200 /* libvirt polls for its QEMU's end */
+
+static const char *const stage_names[] = { FAKE_STAGES(ENUM_TEXT_) };
+
+static struct fake_job *job_of(struct world *w, const char *uuid)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(w->fake.jobs); i++) {
+		if (w->fake.jobs[i].active && streq(w->fake.jobs[i].uuid, uuid))
+			return &w->fake.jobs[i];
+	}
+	return NULL;
+}
+
+bool fake_is_migrating(struct world *w, const char *uuid)
+{
+	return job_of(w, uuid) != NULL;
+}
+
+/* ---- what becomes of it ----------------------------------------------------------------------------- */
+
+/* The target's libvirt removes what is not complete when its connection closes. */
+static void drop_incoming(struct world *to, const char *uuid)
+{
+	struct fake_domain *dom = fake_find_uuid(to, uuid);
+
+	if (dom && dom->incoming)
+		dom->exists = dom->active = false;
+}
+
+static void look_again(struct world *w, struct fake_domain *dom)
+{
+	struct domain_event event = { .kind = DOMAIN_EVENT_LOOK_AGAIN };
+
+	fake_emit(w, dom, &event);
+}
+
+static void end_job(struct world *w, struct fake_job *job, const char *why)
+{
+	struct err err = { .code = ERR_OK };
+
+	if (why)
+		err_set(&err, ERR_HYPERVISOR, "%s", why);
+	job->active = false;
+	fake_answer_job(w, job, &err);
+}
+
+/* Also when the target has it already, and its answer was lost. */
+static void fail(struct world *w, struct fake_job *job, const char *why)
+{
+	struct fake_domain *dom = fake_find_uuid(w, job->uuid);
+
+	drop_incoming(w->lab->hosts[job->to], job->uuid);
+	if (dom && dom->active && dom->state == DOMAIN_PAUSED && dom->reason == REASON_MIGRATION)
+		domain_pause(w, dom, job->was_paused);
+	end_job(w, job, why);
+}
+
+/* ---- stages ------------------------------------------------------------------------------------------- */
+
+static bool is_cut(const struct world *w, const struct fake_job *job)
+{
+	const struct world *to = w->lab->hosts[job->to];
+
+	return to->fake.down || to->fake.libvirts != job->libvirts || w->lab->cut[w->host][job->to];
+}
+
+static bool has_incoming(struct world *w, const struct fake_job *job)
+{
+	const struct fake_domain *dom = fake_find_uuid(w->lab->hosts[job->to], job->uuid);
+
+	return dom && dom->active && dom->incoming;
+}
+
+static const char *copied(struct world *w, struct fake_job *job, struct fake_domain *dom)
+{
+	if (!dom || !dom->active)
+		return "the guest ended";
+	if (is_cut(w, job) || !has_incoming(w, job))
+		return "the connection to the target was lost";
+	job->was_paused = dom->state == DOMAIN_PAUSED;
+	dom->state = DOMAIN_PAUSED;
+	dom->reason = REASON_MIGRATION;
+	look_again(w, dom);
+	return NULL;
+}
+
+static const char *switched(struct world *w, struct fake_job *job, struct fake_domain *dom)
+{
+	struct world *to = w->lab->hosts[job->to];
+	struct fake_domain *image = fake_find_uuid(to, job->uuid);
+
+	(void)dom;
+	if (is_cut(w, job) || !has_incoming(w, job))
+		return "the target did not finish";
+	image->incoming = false;
+	image->arrived = true;
+	image->stale = false;
+	image->reason = REASON_USER;
+	look_again(to, image);
+	if (!job->paused) {
+		image->state = DOMAIN_RUNNING;
+		image->reason = REASON_UNKNOWN;
+		fake_runs(to, image);
+	}
+	return NULL;
+}
+
+static const char *finished(struct world *w, struct fake_job *job, struct fake_domain *dom)
+{
+	(void)dom;
+	return is_cut(w, job) ? "the target's answer was lost" : NULL;
+}
+
+static const char *confirmed(struct world *w, struct fake_job *job, struct fake_domain *dom)
+{
+	(void)job;
+	if (dom && dom->active)
+		domain_end(w, dom, REASON_MIGRATED);
+	return NULL;
+}
+
+static void next_stage(struct world *w, struct pending *p);
+
+/* clang-format off */
+static const struct {
+	msec lasts;
+	const char *(*end)(struct world *w, struct fake_job *job, struct fake_domain *dom);
+} stages[] = {
+	[STAGE_COPY]    = { COPY_TIME,    copied },
+	[STAGE_SWITCH]  = { SWITCH_TIME,  switched },
+	[STAGE_FINISH]  = { FINISH_TIME,  finished },
+	[STAGE_CONFIRM] = { CONFIRM_TIME, confirmed },
+};
+/* clang-format on */
+
+static void go_on(struct world *w, struct fake_job *job)
+{
+	struct pending *p;
+
+	job->waits = streq(w->fake.stop_at, stage_names[job->stage]);
+	if (job->waits)
+		return;
+	p = world_later(w, stages[job->stage].lasts, next_stage);
+	p->domain = (int)(job - w->fake.jobs);
+	p->boot = job->serial;
+}
+
+static void next_stage(struct world *w, struct pending *p)
+{
+	struct fake_job *job = &w->fake.jobs[p->domain];
+	const char *why;
+
+	if (!job->active || job->serial != p->boot)
+		return;
+	why = stages[job->stage].end(w, job, fake_find_uuid(w, job->uuid));
+	if (why) {
+		fail(w, job, why);
+	} else if (job->stage == STAGE_CONFIRM) {
+		end_job(w, job, NULL);
+	} else {
+		job->stage++;
+		go_on(w, job);
+	}
+}
+
+/* libvirt stop-at STAGE: those that come there wait; libvirt go-on: no more. */
+void fake_stop_at(struct world *w, const char *stage)
+{
+	copy_str(w->fake.stop_at, sizeof(w->fake.stop_at), stage);
+	for (size_t i = 0; i < ARRAY_SIZE(w->fake.jobs); i++) {
+		if (w->fake.jobs[i].active && w->fake.jobs[i].waits)
+			go_on(w, &w->fake.jobs[i]);
+	}
+}
+
+/* ---- its beginning ------------------------------------------------------------------------------------- */
+
+/* The target lets in only what its agent has made ready for. */
+static bool is_let_in(struct world *to, const struct op *op)
+{
+	for (size_t i = 0; i < to->fake.n_dirs; i++) {
+		if (streq(to->fake.dirs[i], op->vmi_uid))
+			return !to->fake.down && to->agent && !fake_find_uuid(to, op->uuid);
+	}
+	return false;
+}
+
+static void let_in(struct world *to, const struct fake_domain *dom)
+{
+	struct fake_domain *image = fake_add(to, dom->name);
+	uint64_t boot = image->boot;
+
+	*image = *dom;
+	image->boot = boot + 1;
+	image->incoming = true;
+	image->arrived = image->stale = false;
+	image->state = DOMAIN_PAUSED;
+	image->reason = REASON_MIGRATION;
+	look_again(to, image);
+}
+
+static struct fake_job *new_job(struct world *w)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(w->fake.jobs); i++) {
+		if (!w->fake.jobs[i].active)
+			return &w->fake.jobs[i];
+	}
+	world_fail(w, "the simulation has no room for another migration");
+	return &w->fake.jobs[0];
+}
+
+bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct err *err)
+{
+	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+	struct world *to = world_named(w, op->peer);
+	struct fake_job *job = new_job(w);
+	uint64_t serial = job->serial + 1;
+
+	if (!dom || !dom->active || job_of(w, op->uuid) || !to || w->lab->cut[w->host][to->host] ||
+		!is_let_in(to, op)) {
+		err_set(err, ERR_HYPERVISOR, "the target does not let it in");
+		return false;
+	}
+	let_in(to, dom);
+	*job = (struct fake_job){ .active = true,
+		.serial = serial,
+		.to = to->host,
+		.op = op->id,
+		.life = life,
+		.paused = op->paused,
+		.libvirts = to->fake.libvirts };
+	copy_str(job->uuid, UID_SIZE, op->uuid);
+	go_on(w, job);
+	return true;
+}
+
+/* Too late it is ignored. */
+void fake_migrate_abort(struct world *w, const struct op *op)
+{
+	struct fake_job *job = job_of(w, op->uuid);
+
+	if (job && job->stage == STAGE_COPY)
+		fail(w, job, "operation aborted: migration job: canceled by client");
+}
+
+/* ---- faults ---------------------------------------------------------------------------------------------- */
+
+/* The source's libvirtd is gone: nobody resumes what it had stopped. */
+static void lose_job(struct world *w, struct fake_job *job)
+{
+	struct fake_domain *dom = fake_find_uuid(w, job->uuid);
+
+	job->active = false;
+	drop_incoming(w->lab->hosts[job->to], job->uuid);
+	if (job->stage != STAGE_CONFIRM || !dom || !dom->active)
+		return;
+	dom->active = false;
+	dom->state = DOMAIN_SHUTOFF;
+	dom->reason = REASON_UNKNOWN;
+}
+
+void fake_lose_jobs(struct world *w)
+{
+	w->fake.libvirts++;
+	for (size_t i = 0; i < ARRAY_SIZE(w->fake.jobs); i++) {
+		if (w->fake.jobs[i].active)
+			lose_job(w, &w->fake.jobs[i]);
+	}
+	for (size_t i = 0; i < DOMAINS_MAX; i++) {
+		if (w->fake.domains[i].exists && w->fake.domains[i].incoming)
+			w->fake.domains[i].exists = w->fake.domains[i].active = false;
+	}
+}
+
+/* ---- what must never be ------------------------------------------------------------------------------------ */
+
+static void check_other(struct world *w, const struct fake_domain *dom, struct world *other)
+{
+	struct fake_domain *twin = fake_find_uuid(other, dom->uuid);
+
+	if (other == w || !twin || !twin->active)
+		return;
+	if (twin->state == DOMAIN_RUNNING)
+		world_fail(w, "%s runs here and on %s", dom->name, other->node);
+	twin->stale |= twin->arrived;
+}
+
+/* Its guest executes from now on: nowhere else may it, and what others have of it is out of date. */
+void fake_runs(struct world *w, struct fake_domain *dom)
+{
+	struct world *host;
+
+	if (dom->stale)
+		world_fail(w, "%s runs from an image that is out of date", dom->name);
+	for (unsigned i = 0; w->lab && (host = world_host(w, i)); i++)
+		check_other(w, dom, host);
+	dom->arrived = false;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scenarios drawn at random in which one guest moves between hosts while agents, libvirts, QEMUs, hosts, links
+ * and messages fail. Whatever happens it runs at most once, never from an image that is out of date, and
+ * when all is healed every migration has ended and the guest is at one host.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/agent_private.h"
+#include "scenario.h"
+
+#define LINES_MIN 6
+#define LINES_MAX 34
+#define MISHAPS   80
+
+/* What is so at a host, or (LINK) between all of them. */
+enum state { AGENT = 1 << 0, LIBVIRT = 1 << 1, LINK = 1 << 2 };
+
+/* clang-format off */
+static const struct deed {
+	unsigned weight;
+	unsigned needs, lacks, sets, clears;
+	const char *text; /* @: on a host; $: another one; #: seconds; %: a kind of message; !: a stage */
+} deeds[] = {
+	{ 22, AGENT,   0,       0,       0,       "@try migrate web $" },
+	{  3, AGENT,   0,       0,       0,       "@try cancel web" },
+	{  2, AGENT,   0,       0,       0,       "@try pause web" },
+	{  3, AGENT,   0,       0,       0,       "@try unpause web" },
+	{  1, AGENT,   0,       0,       0,       "@try restart web grace=0" },
+	{  3, AGENT,   0,       0,       0,       "@agent restart" },
+	{  2, AGENT,   0,       0,       AGENT,   "@agent down" },
+	{  6, 0,       AGENT,   AGENT,   0,       "@agent up" },
+	{  3, LIBVIRT, 0,       0,       0,       "@libvirt restart" },
+	{  2, LIBVIRT, 0,       0,       LIBVIRT, "@libvirt down" },
+	{  6, 0,       LIBVIRT, LIBVIRT, 0,       "@libvirt up" },
+	{  3, LIBVIRT, 0,       0,       0,       "@try guest web crash" },
+	{  2, AGENT | LIBVIRT, 0, 0,     0,       "@host reboot" },
+	{  3, LINK,    0,       0,       LINK,    "net cut node1 node2" },
+	{  6, 0,       LINK,    LINK,    0,       "net heal node1 node2" },
+	{  5, 0,       0,       0,       0,       "net lose % 2" },
+	{  3, 0,       0,       0,       0,       "net double % 1" },
+	{  3, 0,       0,       0,       0,       "net late % 1 2500" },
+	{  1, 0,       0,       0,       0,       "net lose all 3" },
+	{  4, LIBVIRT, 0,       0,       0,       "@libvirt stop-at !" },
+	{  6, LIBVIRT, 0,       0,       0,       "@libvirt go-on" },
+	{  2, LIBVIRT, 0,       0,       0,       "@libvirt fail migrate-resume 1" },
+	{  1, 0,       0,       0,       0,       "@store down #" },
+	{ 40, 0,       0,       0,       0,       "wait #" },
+};
+static const char *const seconds[] = { "0.01", "0.02", "0.03", "0.1", "0.2", "0.3", "0.6", "0.61", "0.63",
+	"0.65", "0.7", "0.85", "1", "2", "5", "31", "130" };
+static const char *const stages[] = { "copy", "switch", "finish", "confirm" };
+static const char *const strategies[] = { "Always", "Always", "RerunOnFailure" };
+static const char *const modes[] = { "@libvirt silent", "@libvirt odd", "@libvirt late 40", "@libvirt late 3000" };
+/* clang-format on */
+
+#define DRAW(seed, list) ((list)[random_draw(seed, ARRAY_SIZE(list))])
+
+struct game {
+	struct scenario *s;
+	unsigned hosts;
+	unsigned state[HOSTS_MAX];
+	uint64_t *seed;
+};
+
+static void add(struct game *g, unsigned host, const char *text)
+{
+	struct buf b = { 0 };
+
+	if (*text == '@' && host)
+		buf_printf(&b, "@node%u ", host + 1);
+	for (text += *text == '@'; *text; text++) {
+		if (*text == '$')
+			buf_printf(&b, "node%u",
+				(host + 1 + random_draw(g->seed, g->hosts - 1)) % g->hosts + 1);
+		else if (*text == '#')
+			buf_puts(&b, DRAW(g->seed, seconds));
+		else if (*text == '%')
+			buf_puts(&b, handover_name(random_draw(g->seed, HANDOVER_MAX)));
+		else if (*text == '!')
+			buf_puts(&b, DRAW(g->seed, stages));
+		else
+			buf_add(&b, text, 1);
+	}
+	random_line(g->s, b.data);
+	buf_done(&b);
+}
+
+static const struct deed *draw_deed(struct game *g)
+{
+	unsigned all = 0, at;
+
+	for (size_t i = 0; i < ARRAY_SIZE(deeds); i++)
+		all += deeds[i].weight;
+	at = random_draw(g->seed, all);
+	for (size_t i = 0; i < ARRAY_SIZE(deeds); i++) {
+		if (at < deeds[i].weight)
+			return &deeds[i];
+		at -= deeds[i].weight;
+	}
+	return &deeds[0];
+}
+
+/* What cannot be done just now is not. */
+static void act(struct game *g)
+{
+	const struct deed *deed = draw_deed(g);
+	unsigned host = random_draw(g->seed, g->hosts);
+	unsigned *state = &g->state[*deed->text == '@' ? host : 0];
+
+	if ((deed->needs & ~*state) || (deed->lacks & *state))
+		return;
+	add(g, host, deed->text);
+	*state = (*state | deed->sets) & ~deed->clears;
+}
+
+static void heal(struct game *g)
+{
+	add(g, 0, "net heal node1 node2");
+	for (unsigned host = 0; host < g->hosts; host++) {
+		add(g, host, g->state[host] & LIBVIRT ? "@libvirt answers" : "@libvirt up");
+		add(g, host, "@libvirt go-on");
+		if (!(g->state[host] & AGENT))
+			add(g, host, "@agent up");
+	}
+}
+
+static void make(struct game *g)
+{
+	size_t n = LINES_MIN + random_draw(g->seed, LINES_MAX - LINES_MIN);
+	autofree char *hosts = xasprintf("hosts %u", g->hosts);
+	autofree char *vm = xasprintf("vm web %s", DRAW(g->seed, strategies));
+
+	add(g, 0, hosts);
+	g->s->hosts = g->hosts;
+	if (!random_draw(g->seed, 3))
+		add(g, random_draw(g->seed, g->hosts), DRAW(g->seed, modes));
+	add(g, 0, vm);
+	add(g, 0, "wait 1");
+	add(g, 0, "wait 1");
+	for (unsigned host = 0; host < g->hosts; host++)
+		g->state[host] = AGENT | LIBVIRT | LINK;
+	if (random_draw(g->seed, 4))
+		add(g, 0, "@try migrate web $");
+	while (g->s->n < n)
+		act(g);
+	heal(g);
+}
+
+static struct mishap make_seed(struct scenario *s, unsigned long seed)
+{
+	uint64_t chance = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	struct mishap mishap = random_mishap(&chance, MISHAPS);
+	struct game g = { .s = s, .hosts = 2 + !random_draw(&chance, 4), .seed = &chance };
+
+	*s = (struct scenario){ .path = xstrdup("random"), .name = xstrdup("random") };
+	mishap.host = random_draw(&chance, g.hosts);
+	make(&g);
+	return mishap;
+}
+
+/* Owned: how the scenario fails without that rule, or NULL. */
+static char *file_failure(const char *path, const char *without)
+{
+	struct run_options options = { .accept = true };
+	struct outcome o;
+	struct scenario s;
+	struct err err;
+	char *why;
+
+	if (scenario_load(path, &s, &err) < 0)
+		return NULL;
+	s.without = without;
+	scenario_run(&s, &options, &o);
+	why = take(&o.failure);
+	outcome_done(&o);
+	scenario_done(&s);
+	return why;
+}
+
+/* A failure of the simulation's own asserts, not only of what the scenario expects. */
+static bool is_invariant(const char *why)
+{
+	return why && !strstr(why, "not as expected") && !strstr(why, "waited in vain");
+}
+
+static bool is_noticed(char *const *paths, size_t n, const char *without)
+{
+	for (size_t i = 0; i < n; i++) {
+		autofree char *why = file_failure(paths[i], without);
+
+		autofree char *always = file_failure(paths[i], NULL);
+
+		if (!is_invariant(why) || always)
+			continue;
+		printf("ok moves without %s are noticed: %s: %s\n", without, paths[i], why);
+		return true;
+	}
+	printf("FAIL moves without %s: nothing is noticed\n", without);
+	return false;
+}
+
+bool random_without(char *const *paths, size_t n)
+{
+	static const char *const rules[] = { "paused", "evidence", "patience", "memory",
+		"suspicion" };
+	bool good = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		good &= is_noticed(paths, n, rules[i]);
+	return good;
+}
+
+bool random_hosts(unsigned long seed, unsigned long count)
+{
+	bool good = true;
+
+	for (unsigned long i = 0; i < count; i++) {
+		struct scenario s;
+		struct mishap mishap = make_seed(&s, seed + i);
+
+		good &= random_try(&s, seed + i, mishap);
+		scenario_done(&s);
+	}
+	if (good)
+		printf("ok random moves, %lu scenarios from seed %lu\n", count, seed);
+	return good;
+}

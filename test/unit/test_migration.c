@@ -1,0 +1,759 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The deciders of a migration, cell by cell: its states, what is done next, what each message means. */
+#include <check.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "core/migration.h"
+
+Suite *test_migration_suite(void);
+
+#define NOW      SECONDS(1000)
+#define STATE(s) (1U << MIGRATION_##s)
+
+static struct migration g;
+static struct machine m;
+static struct vmi vmi;
+static struct handover_rules rules;
+static struct migration_view view;
+
+/* A migration of a run whose domain runs here, seen just now; everything is connected. */
+static void set_up(void)
+{
+	g = (struct migration){ .role = MIGRATION_SOURCE,
+		.state = MIGRATION_OUT,
+		.vmi = (char *)"web",
+		.peer = (char *)"b",
+		.vmi_uid = "r",
+		.database = "d",
+		.epoch = 2,
+		.began = NOW };
+	vmi = (struct vmi){ .phase = PHASE_RUNNING, .meta = { .uid = "r" }, .prepared = true };
+	m = (struct machine){ .ns = (char *)"default",
+		.name = (char *)"web",
+		.vmi = &vmi,
+		.dom = { .state = DOMAIN_RUNNING,
+			.active = true,
+			.owner = "r",
+			.agreed = READS_TO_AGREE } };
+	rules = HANDOVER_RULES;
+	view = (struct migration_view){ .g = &g,
+		.m = &m,
+		.rules = &rules,
+		.now = { .boot = NOW, .wall = NOW },
+		.connected = true,
+		.peer_up = true,
+		.may_begin = true };
+}
+
+static void ends(enum domain_reason reason)
+{
+	m.dom.state = DOMAIN_SHUTOFF;
+	m.dom.reason = reason;
+	m.dom.active = false;
+}
+
+static void pauses(enum domain_reason reason)
+{
+	m.dom.state = DOMAIN_PAUSED;
+	m.dom.reason = reason;
+}
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+START_TEST(the_states)
+{
+	/* What may follow, bit by bit. */
+	static const unsigned after[MIGRATION_STATE_MAX] = {
+		[MIGRATION_PENDING] = STATE(OUT) | STATE(DONE),
+		[MIGRATION_OUT] = STATE(RELEASED) | STATE(ABORTED),
+		[MIGRATION_RELEASED] = STATE(DONE) | STATE(ABORTED),
+		[MIGRATION_IN] = STATE(COMPLETE) | STATE(OWNER) | STATE(ABORTED),
+		[MIGRATION_COMPLETE] = STATE(OWNER) | STATE(ABORTED),
+		[MIGRATION_OWNER] = STATE(DONE),
+		[MIGRATION_ABORTED] = STATE(DONE),
+	};
+
+	for (unsigned to = 0; to < MIGRATION_STATE_MAX; to++)
+		ck_assert_int_eq(migration_state_may_become(_i, to), (after[_i] >> to) & 1);
+	ck_assert(!migration_state_may_become(_i, MIGRATION_STATE_MAX));
+}
+END_TEST
+
+/* What a state means: role, state, flags; the phase; whether it holds the machine, takes a place, is in doubt,
+ * refuses orders. */
+static const struct {
+	enum migration_role role;
+	enum migration_state state;
+	bool performing, prepared, restored, succeeded, moved, doubt;
+	enum migration_phase phase;
+	bool holds, under_way, in_doubt, refuses;
+} meanings[] = {
+#define SOURCE   MIGRATION_SOURCE
+#define TARGET   MIGRATION_TARGET
+#define PHASE(p) MIGRATION_PHASE_##p
+	{ SOURCE, MIGRATION_PENDING, 0, 0, 0, 0, 0, 0, PHASE(PENDING), 0, 0, 0, 0 },
+	{ SOURCE, MIGRATION_OUT, 0, 0, 0, 0, 0, 0, PHASE(SCHEDULING), 0, 1, 0, 0 },
+	{ SOURCE, MIGRATION_OUT, 0, 1, 0, 0, 0, 0, PHASE(TARGET_READY), 0, 1, 0, 0 },
+	{ SOURCE, MIGRATION_OUT, 1, 1, 0, 0, 0, 0, PHASE(RUNNING), 1, 1, 0, 0 },
+	{ SOURCE, MIGRATION_RELEASED, 1, 1, 0, 0, 0, 0, PHASE(RUNNING), 1, 1, 1, 1 },
+	{ SOURCE, MIGRATION_ABORTED, 0, 0, 0, 0, 0, 0, PHASE(FAILED), 0, 0, 0, 0 },
+	{ SOURCE, MIGRATION_ABORTED, 1, 0, 0, 0, 0, 0, PHASE(FAILED), 1, 1, 0, 0 },
+	{ SOURCE, MIGRATION_ABORTED, 1, 0, 1, 0, 0, 0, PHASE(FAILED), 0, 0, 0, 0 },
+	{ SOURCE, MIGRATION_DONE, 1, 0, 1, 0, 0, 0, PHASE(FAILED), 0, 0, 0, 0 },
+	{ SOURCE, MIGRATION_DONE, 1, 0, 0, 1, 1, 0, PHASE(SUCCEEDED), 0, 0, 0, 1 },
+	{ SOURCE, MIGRATION_DONE, 1, 0, 0, 0, 1, 0, PHASE(FAILED), 0, 0, 0, 1 },
+	{ TARGET, MIGRATION_IN, 0, 0, 0, 0, 0, 0, PHASE(PREPARING_TARGET), 1, 1, 0, 1 },
+	{ TARGET, MIGRATION_IN, 0, 1, 0, 0, 0, 0, PHASE(TARGET_READY), 1, 1, 0, 1 },
+	{ TARGET, MIGRATION_IN, 0, 1, 0, 0, 0, 1, PHASE(TARGET_READY), 1, 1, 1, 1 },
+	{ TARGET, MIGRATION_COMPLETE, 0, 1, 0, 0, 0, 0, PHASE(RUNNING), 1, 1, 1, 1 },
+	{ TARGET, MIGRATION_OWNER, 0, 1, 0, 0, 1, 0, PHASE(RUNNING), 1, 1, 0, 1 },
+	{ TARGET, MIGRATION_ABORTED, 0, 1, 0, 0, 0, 0, PHASE(FAILED), 0, 1, 0, 0 },
+	{ TARGET, MIGRATION_DONE, 0, 1, 0, 1, 1, 0, PHASE(SUCCEEDED), 0, 0, 0, 0 },
+	{ TARGET, MIGRATION_DONE, 0, 1, 0, 0, 1, 0, PHASE(FAILED), 0, 0, 0, 0 },
+};
+
+START_TEST(what_states_mean)
+{
+	struct err err = { 0 };
+
+	g.role = meanings[_i].role;
+	g.state = meanings[_i].state;
+	g.performing = meanings[_i].performing;
+	g.prepared = meanings[_i].prepared;
+	g.restored = meanings[_i].restored;
+	g.succeeded = meanings[_i].succeeded;
+	g.moved = meanings[_i].moved;
+	g.doubt = meanings[_i].doubt;
+	ck_assert_int_eq(migration_phase_of(&g), meanings[_i].phase);
+	ck_assert_int_eq(migration_holds(&g), meanings[_i].holds);
+	ck_assert_int_eq(migration_is_under_way(&g), meanings[_i].under_way);
+	ck_assert_int_eq(migration_in_doubt(&g), meanings[_i].in_doubt);
+	ck_assert_int_eq(migration_refuses(&g, &err), meanings[_i].refuses);
+	ck_assert_int_eq(err.code, meanings[_i].refuses ? ERR_CONFLICT : ERR_OK);
+}
+END_TEST
+
+/* ---- the source -------------------------------------------------------------------------------- */
+
+static void in_pending(void)
+{
+	g.state = MIGRATION_PENDING;
+}
+
+static void performing(void)
+{
+	g.performing = true;
+}
+
+static void went_over(void)
+{
+	performing();
+	ends(REASON_MIGRATED);
+}
+
+static void fresh(void)
+{
+	g.complete_at = NOW - MIGRATION_FRESH_MS;
+}
+
+static void aborted(void)
+{
+	performing();
+	g.state = MIGRATION_ABORTED;
+}
+
+static void released(void)
+{
+	went_over();
+	g.state = MIGRATION_RELEASED;
+}
+
+static void cancelled(void)
+{
+	g.cancelled = true;
+}
+
+static void stopping(void)
+{
+	vmi.meta.deleted = 1;
+}
+
+static void copying(void)
+{
+	performing();
+	m.ops[LANE_MIGRATE].kind = OP_MIGRATE;
+}
+
+static void copying_still(void) /* for an agent that has ended */
+{
+	performing();
+	m.dom.migrating = true;
+}
+
+static void peer_gone(void)
+{
+	view.peer_up = false;
+}
+
+static void no_place(void)
+{
+	view.may_begin = false;
+}
+
+static void too_late(void)
+{
+	view.now.boot = NOW + SECONDS(MIGRATION_PENDING_S);
+}
+
+static void prepared(void)
+{
+	g.prepared = true;
+}
+
+static void declined(void)
+{
+	g.refusal = (char *)"no room";
+}
+
+static void unseen(void)
+{
+	m.dom.look_again = true;
+}
+
+static void no_image(void)
+{
+	g.no_image = true;
+}
+
+static void performed(void)
+{
+	performing();
+	g.performed = true;
+	ends(REASON_UNKNOWN);
+}
+
+static void crashed(void)
+{
+	performing();
+	ends(REASON_CRASHED);
+}
+
+static void event_stored(void)
+{
+	performing();
+	ends(REASON_UNKNOWN);
+	vmi.end.stopped = REASON_MIGRATED;
+}
+
+static void silence(void)
+{
+	g.evidence_at = NOW;
+	view.now.boot = NOW + SECONDS(MIGRATION_GRACE_S);
+}
+
+static void waiting(void)
+{
+	g.evidence_at = NOW - 1;
+}
+
+static void stands_still(void)
+{
+	pauses(REASON_MIGRATION);
+}
+
+static void paused_by_user(void)
+{
+	pauses(REASON_USER);
+}
+
+static void restored(void)
+{
+	g.restored = true;
+}
+
+static void acked(void)
+{
+	g.acked = true;
+}
+
+static void ended(void)
+{
+	g.ended = g.ended_well = true;
+}
+
+static void ended_badly(void)
+{
+	g.ended = true;
+}
+
+static void said_now(void)
+{
+	g.said = g.state == MIGRATION_RELEASED ? HANDOVER_COMMIT
+		: g.state == MIGRATION_ABORTED ? HANDOVER_ABORT
+					       : HANDOVER_PREPARE;
+	g.say_at = NOW + 1;
+}
+
+static void run_is_gone(void)
+{
+	m.vmi = NULL;
+}
+
+static void busy_lane(void)
+{
+	m.ops[LANE_GUEST].kind = OP_MIGRATE_RESUME;
+}
+
+#define SAY(kind)  MIGRATION_STEP_SAY, HANDOVER_##kind
+#define STEP(step) MIGRATION_STEP_##step, 0
+
+typedef void fact(void);
+
+struct row {
+	fact *facts[4];
+	enum migration_step step;
+	enum handover_kind say;
+	const char *reason;
+};
+
+static const struct row source_rows[] = {
+	{ { in_pending }, STEP(BEGIN), NULL },
+	{ { in_pending, peer_gone }, STEP(NONE), NULL },
+	{ { in_pending, no_place }, STEP(NONE), NULL },
+	{ { in_pending, cancelled }, STEP(FAIL), "it was cancelled" },
+	{ { in_pending, stopping }, STEP(FAIL), "does not run any more" },
+	{ { in_pending, run_is_gone }, STEP(FAIL), "does not run any more" },
+	{ { in_pending, no_place, too_late }, STEP(FAIL), "not its turn" },
+
+	{ { NULL }, SAY(PREPARE), NULL },
+	{ { said_now }, STEP(NONE), NULL },
+	{ { peer_gone }, STEP(NONE), NULL },
+	{ { cancelled }, STEP(ABORT), "it was cancelled" },
+	{ { stopping }, STEP(ABORT), "does not run any more" },
+	{ { declined }, STEP(ABORT), "no room" },
+	{ { too_late }, STEP(ABORT), "did not get ready in time" },
+	{ { prepared }, STEP(PERFORM), NULL },
+	{ { prepared, unseen }, STEP(NONE), NULL },
+	{ { prepared, crashed }, STEP(ABORT), "ended before" },
+	{ { prepared, cancelled }, STEP(ABORT), "it was cancelled" },
+
+	{ { copying }, STEP(NONE), NULL },
+	{ { copying, cancelled }, STEP(CANCEL), NULL },
+	{ { copying, stopping }, STEP(CANCEL), NULL },
+	{ { copying_still }, STEP(LOOK), NULL },
+	{ { copying_still, cancelled }, STEP(CANCEL), NULL },
+
+	{ { performing }, STEP(ABORT), "libvirt did not carry it through" },
+	{ { performing, cancelled }, STEP(ABORT), "it was cancelled" },
+	{ { performing, stands_still }, STEP(ABORT), "libvirt did not carry it through" },
+	{ { performing, unseen }, STEP(NONE), NULL },
+	{ { performing, run_is_gone }, STEP(ABORT), "its run is gone" },
+	{ { crashed }, STEP(ABORT), "ended before it had gone over for certain" },
+	{ { crashed, fresh }, STEP(ABORT), "ended before it had gone over for certain" },
+	{ { went_over, fresh }, STEP(RELEASE), NULL },
+	{ { performed, fresh }, STEP(RELEASE), NULL },
+	{ { event_stored, fresh }, STEP(RELEASE), NULL },
+	{ { went_over, fresh, no_image }, STEP(ABORT), "the target has lost it" },
+	{ { went_over }, STEP(NOTE_EVIDENCE), NULL },
+	{ { went_over, waiting }, STEP(NONE), NULL },
+	{ { went_over, silence }, STEP(ABORT), "has not said within 30 s" },
+	{ { went_over, fresh, unseen }, STEP(NONE), NULL },
+
+	{ { released }, SAY(COMMIT), NULL },
+	{ { released, said_now }, STEP(NONE), NULL },
+	{ { released, peer_gone }, STEP(NONE), NULL },
+	{ { released, cancelled }, SAY(COMMIT), NULL },
+	{ { released, ended }, STEP(FINISH), NULL },
+	{ { released, ended_badly }, STEP(FINISH), "lost it after it had been handed over" },
+
+	{ { aborted, stands_still }, STEP(RESUME), NULL },
+	{ { aborted, stands_still, busy_lane }, SAY(ABORT), NULL },
+	{ { aborted, paused_by_user }, STEP(RESTORE), NULL },
+	{ { aborted }, STEP(RESTORE), NULL },
+	{ { aborted, went_over }, STEP(RESTORE), NULL },
+	{ { aborted, unseen }, SAY(ABORT), NULL },
+	{ { aborted, run_is_gone }, STEP(RESTORE), NULL },
+	{ { aborted, restored }, SAY(ABORT), NULL },
+	{ { aborted, restored, said_now }, STEP(NONE), NULL },
+	{ { aborted, restored, acked }, STEP(FINISH), NULL },
+	{ { aborted, acked, unseen }, STEP(NONE), NULL },
+};
+
+static void check_row(const struct row *row)
+{
+	struct migration_plan plan;
+
+	for (size_t i = 0; i < ARRAY_SIZE(row->facts) && row->facts[i]; i++)
+		row->facts[i]();
+	plan = migration_decide(&view);
+	ck_assert_str_eq(migration_step_name(plan.step), migration_step_name(row->step));
+	if (row->step == MIGRATION_STEP_SAY)
+		ck_assert_str_eq(handover_name(plan.say), handover_name(row->say));
+	if (row->reason)
+		ck_assert_msg(plan.reason && strstr(plan.reason, row->reason), "'%s'", plan.reason);
+}
+
+START_TEST(the_source)
+{
+	check_row(&source_rows[_i]);
+}
+END_TEST
+
+/* ---- the target -------------------------------------------------------------------------------- */
+
+static void in(void)
+{
+	g.role = MIGRATION_TARGET;
+	g.state = MIGRATION_IN;
+	vmi.phase = PHASE_WAITING_FOR_SYNC;
+	m.dom.state = DOMAIN_NONE;
+	m.dom.owner[0] = '\0';
+}
+
+static void ready(void)
+{
+	in();
+	g.prepared = true;
+	g.look_at = NOW + 1;
+}
+
+static void arrived(void)
+{
+	strcpy(m.dom.owner, "r");
+	pauses(REASON_USER);
+}
+
+static void incoming(void)
+{
+	strcpy(m.dom.owner, "r");
+	pauses(REASON_MIGRATION);
+}
+
+static void complete(void)
+{
+	ready();
+	g.state = MIGRATION_COMPLETE;
+	arrived();
+}
+
+static void owner(void)
+{
+	complete();
+	g.state = MIGRATION_OWNER;
+	vmi.phase = PHASE_RUNNING;
+}
+
+static void gone(void)
+{
+	m.dom.state = DOMAIN_NONE;
+}
+
+static void held(void)
+{
+	vmi.pause = PAUSE_HELD;
+}
+
+static void running(void)
+{
+	m.dom.state = DOMAIN_RUNNING;
+}
+
+static void discarded(void)
+{
+	g.discard = true;
+}
+
+static void called_off(void)
+{
+	g.called_off = true;
+	g.refusal = (char *)"it was cancelled";
+}
+
+static void to_be_looked_at(void)
+{
+	g.look_at = NOW;
+}
+
+static void target_aborted(void)
+{
+	ready();
+	g.state = MIGRATION_ABORTED;
+}
+
+static void target_done(void)
+{
+	owner();
+	g.state = MIGRATION_DONE;
+}
+
+static void no_libvirt(void)
+{
+	view.connected = false;
+}
+
+static const struct row target_rows[] = {
+	{ { in }, STEP(PREPARE), NULL },
+	{ { in, no_libvirt }, STEP(NONE), NULL },
+	{ { in, called_off }, STEP(ABORT), "it was cancelled" },
+	{ { ready }, SAY(QUERY), NULL },
+	{ { ready, to_be_looked_at }, STEP(LOOK), NULL },
+	{ { ready, unseen }, SAY(QUERY), NULL },
+	{ { ready, peer_gone }, STEP(NONE), NULL },
+	{ { ready, incoming }, SAY(QUERY), NULL },
+	{ { ready, arrived }, STEP(COMPLETE), NULL },
+	{ { ready, arrived, unseen }, SAY(QUERY), NULL },
+	{ { ready, called_off }, STEP(ABORT), "it was cancelled" },
+	{ { complete }, SAY(COMPLETE), NULL },
+	{ { complete, gone }, SAY(NOIMAGE), NULL },
+	{ { complete, unseen }, STEP(NONE), NULL },
+	{ { complete, to_be_looked_at }, STEP(LOOK), NULL },
+	{ { complete, peer_gone }, STEP(NONE), NULL },
+	{ { complete, too_late }, STEP(LOOK), NULL }, /* however long it takes */
+	{ { complete, called_off }, STEP(ABORT), "it was cancelled" },
+	{ { owner }, STEP(RESUME), NULL },
+	{ { owner, busy_lane }, STEP(NONE), NULL },
+	{ { owner, unseen }, STEP(NONE), NULL },
+	{ { owner, called_off }, STEP(RESUME), NULL }, /* too late */
+	{ { owner, held }, STEP(FINISH), NULL },
+	{ { owner, running }, STEP(FINISH), NULL },
+	{ { owner, gone }, STEP(FINISH), "the target lost it" },
+	{ { owner, run_is_gone }, STEP(FINISH), "its run is gone" },
+	{ { owner, discarded }, STEP(DISCARD), NULL },
+	{ { owner, discarded, gone }, STEP(FINISH), "the target lost it" },
+	{ { target_aborted }, STEP(NONE), NULL },
+	{ { target_aborted, run_is_gone }, STEP(CLEAN), NULL },
+	{ { target_done }, SAY(FINALIZED), NULL },
+	{ { target_done, peer_gone }, STEP(NONE), NULL },
+	{ { target_done, acked }, STEP(NONE), NULL },
+};
+
+START_TEST(the_target)
+{
+	check_row(&target_rows[_i]);
+}
+END_TEST
+
+/* Each rule matters: without it the decider does what it must not. */
+START_TEST(without_rules)
+{
+	crashed();
+	fresh();
+	rules.evidence = false;
+	ck_assert_int_eq(migration_decide(&view).step, MIGRATION_STEP_RELEASE);
+	set_up();
+	complete();
+	too_late();
+	rules.patience = false;
+	ck_assert_int_eq(migration_decide(&view).step, MIGRATION_STEP_TAKE_OVER);
+}
+END_TEST
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+#define NOTHING -1
+
+/* By state: what is answered. Everything else stays silent. */
+static const struct {
+	enum handover_kind kind;
+	enum migration_role role;
+	int answers[MIGRATION_STATE_MAX];
+} heard[] = {
+#define ANSWERS(pending, out, released, in, complete, owner, aborted, done) \
+	{                                                                   \
+		[MIGRATION_PENDING] = pending, [MIGRATION_OUT] = out,       \
+		[MIGRATION_RELEASED] = released, [MIGRATION_IN] = in,       \
+		[MIGRATION_COMPLETE] = complete, [MIGRATION_OWNER] = owner, \
+		[MIGRATION_ABORTED] = aborted, [MIGRATION_DONE] = done      \
+	}
+	{ HANDOVER_QUERY, SOURCE,
+		ANSWERS(HANDOVER_OUT, HANDOVER_OUT, -1, -1, -1, -1, -1, HANDOVER_ABORT) },
+	{ HANDOVER_COMPLETE, SOURCE,
+		ANSWERS(HANDOVER_OUT, HANDOVER_OUT, -1, -1, -1, -1, -1, HANDOVER_ABORT) },
+	{ HANDOVER_NOIMAGE, SOURCE,
+		ANSWERS(HANDOVER_OUT, HANDOVER_OUT, -1, -1, -1, -1, -1, HANDOVER_ABORT) },
+	{ HANDOVER_PREPARED, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
+	{ HANDOVER_BUSY, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
+	{ HANDOVER_ABORTED, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
+	{ HANDOVER_FINALIZED, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, HANDOVER_ACK) },
+	{ HANDOVER_PREPARE, TARGET, ANSWERS(-1, -1, -1, HANDOVER_PREPARED, -1, -1, -1, -1) },
+	{ HANDOVER_OUT, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
+	{ HANDOVER_ABORT, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, HANDOVER_ABORTED) },
+	{ HANDOVER_UNKNOWN_DB, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
+	{ HANDOVER_ACK, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
+};
+
+static struct migration_answer hear(enum handover_kind kind, enum migration_state state)
+{
+	struct handover h = { .kind = kind, .epoch = 2, .database = "d" };
+
+	g.state = state;
+	return migration_hear(&g, &h, view.now);
+}
+
+START_TEST(what_is_answered)
+{
+	for (unsigned state = 0; state < MIGRATION_STATE_MAX; state++) {
+		struct migration_answer answer;
+
+		set_up();
+		g.role = heard[_i].role;
+		g.prepared = true;
+		answer = hear(heard[_i].kind, state);
+		ck_assert_int_eq(answer.any ? (int)answer.say : NOTHING, heard[_i].answers[state]);
+		free(g.refusal);
+	}
+	/* At the other end, and about another ownership, it means nothing. */
+	set_up();
+	g.role = !heard[_i].role;
+	ck_assert(!hear(heard[_i].kind, MIGRATION_DONE).any);
+	set_up();
+	g.role = heard[_i].role;
+	g.epoch = 3;
+	ck_assert(!hear(heard[_i].kind, MIGRATION_DONE).any);
+}
+END_TEST
+
+START_TEST(what_is_noted)
+{
+	hear(HANDOVER_PREPARED, MIGRATION_OUT);
+	ck_assert(g.prepared && g.changed);
+	hear(HANDOVER_COMPLETE, MIGRATION_OUT);
+	ck_assert_int_eq(g.complete_at, NOW);
+	hear(HANDOVER_NOIMAGE, MIGRATION_OUT);
+	ck_assert(g.no_image);
+	hear(HANDOVER_ABORTED, MIGRATION_OUT);
+	ck_assert(!g.acked);
+	hear(HANDOVER_ABORTED, MIGRATION_ABORTED);
+	ck_assert(g.acked);
+	hear(HANDOVER_FINALIZED, MIGRATION_OUT);
+	ck_assert(!g.ended);
+	hear(HANDOVER_FINALIZED, MIGRATION_RELEASED);
+	ck_assert(g.ended && !g.ended_well);
+	g.say_at = NOW + 1;
+	hear(HANDOVER_QUERY, MIGRATION_RELEASED);
+	ck_assert_int_eq(g.say_at, 0); /* COMMIT is said at once */
+	set_up();
+	g.role = MIGRATION_TARGET;
+	hear(HANDOVER_UNKNOWN_DB, MIGRATION_COMPLETE);
+	ck_assert(g.doubt);
+	hear(HANDOVER_OUT, MIGRATION_COMPLETE);
+	ck_assert(!g.doubt);
+	hear(HANDOVER_ABORT, MIGRATION_OWNER);
+	ck_assert(!g.called_off);
+	hear(HANDOVER_ABORT, MIGRATION_COMPLETE);
+	ck_assert(g.called_off);
+	hear(HANDOVER_ACK, MIGRATION_DONE);
+	ck_assert(g.acked);
+	free(g.refusal);
+}
+END_TEST
+
+/* Of a migration that is not known: by the database that the question means. */
+static const struct {
+	enum handover_kind kind;
+	int ours, another;
+} unknown[] = {
+	{ HANDOVER_QUERY, HANDOVER_ABORT, HANDOVER_UNKNOWN_DB },
+	{ HANDOVER_COMPLETE, HANDOVER_ABORT, HANDOVER_UNKNOWN_DB },
+	{ HANDOVER_NOIMAGE, HANDOVER_ABORT, HANDOVER_UNKNOWN_DB },
+	{ HANDOVER_FINALIZED, HANDOVER_ACK, HANDOVER_ACK },
+	{ HANDOVER_ABORT, HANDOVER_ABORTED, HANDOVER_ABORTED },
+	{ HANDOVER_COMMIT, NOTHING, NOTHING },
+	{ HANDOVER_PREPARED, NOTHING, NOTHING },
+	{ HANDOVER_OUT, NOTHING, NOTHING },
+	{ HANDOVER_ACK, NOTHING, NOTHING },
+};
+
+START_TEST(what_is_not_known)
+{
+	struct handover h = { .kind = unknown[_i].kind, .database = "d" };
+	struct migration_answer ours = migration_unknown(&h, "d", &rules);
+	struct migration_answer another = migration_unknown(&h, "e", &rules);
+
+	ck_assert_int_eq(ours.any ? (int)ours.say : NOTHING, unknown[_i].ours);
+	ck_assert_int_eq(another.any ? (int)another.say : NOTHING, unknown[_i].another);
+}
+END_TEST
+
+/* ---- stored and shown ---------------------------------------------------------------------------- */
+
+START_TEST(there_and_back)
+{
+	autofree char *text = NULL, *again = NULL;
+	struct migration *back;
+	struct err err;
+
+	g.meta.ns = (char *)"default";
+	g.meta.name = (char *)"web-1";
+	strcpy(g.meta.uid, "u");
+	g.performing = g.cancelled = g.moved = g.discard = true;
+	g.reason = (char *)"why";
+	g.document = (char *)"{}";
+	migration_note_phase(&g, view.now);
+	text = migration_text(&g);
+	ck_assert_int_eq(migration_load(text, true, &back, &err), 0);
+	again = migration_text(back);
+	ck_assert_str_eq(text, again);
+	ck_assert_int_eq(back->began, NOW);
+	ck_assert_int_eq(back->phase_wall[MIGRATION_PHASE_SCHEDULED], NOW);
+	migration_free(back);
+	ck_assert_int_eq(migration_load(text, false, &back, &err), 0);
+	ck_assert_int_eq(back->began, 0); /* of another boot */
+	migration_free(back);
+	ck_assert_int_eq(migration_load("{\"state\":99}", true, &back, &err), -ERR_INTERNAL);
+}
+END_TEST
+
+static const char *text_at(const cJSON *json, const char *a, const char *b)
+{
+	json = cJSON_GetObjectItemCaseSensitive(json, "status");
+	if (b)
+		json = cJSON_GetObjectItemCaseSensitive(json, a);
+	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, b ? b : a));
+}
+
+START_TEST(as_it_is_shown)
+{
+	autofree char *text = NULL;
+	cJSON *json;
+
+	g.meta.ns = (char *)"default";
+	g.meta.name = (char *)"web-1";
+	g.performing = g.cancelled = true;
+	g.reason = (char *)"it was cancelled";
+	migration_note_phase(&g, view.now);
+	g.state = MIGRATION_ABORTED;
+	migration_note_phase(&g, view.now);
+	text = migration_document(&g, "a");
+	json = cJSON_Parse(text);
+	ck_assert_str_eq(text_at(json, "phase", NULL), "Failed");
+	ck_assert_str_eq(text_at(json, "migrationState", "sourceNode"), "a");
+	ck_assert_str_eq(text_at(json, "migrationState", "targetNode"), "b");
+	ck_assert_str_eq(text_at(json, "migrationState", "failureReason"), "it was cancelled");
+	ck_assert_str_eq(text_at(json, "migrationState", "abortStatus"), "Succeeded");
+	ck_assert_str_eq(text_at(json, "migrationState", "startTimestamp"), "1970-01-01T00:16:40Z");
+	cJSON_Delete(json);
+}
+END_TEST
+
+Suite *test_migration_suite(void)
+{
+	Suite *s = suite_create("migration");
+	TCase *t = tcase_create("deciders");
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_loop_test(t, the_states, 0, MIGRATION_STATE_MAX);
+	tcase_add_loop_test(t, what_states_mean, 0, ARRAY_SIZE(meanings));
+	tcase_add_loop_test(t, the_source, 0, ARRAY_SIZE(source_rows));
+	tcase_add_loop_test(t, the_target, 0, ARRAY_SIZE(target_rows));
+	tcase_add_test(t, without_rules);
+	tcase_add_loop_test(t, what_is_answered, 0, ARRAY_SIZE(heard));
+	tcase_add_test(t, what_is_noted);
+	tcase_add_loop_test(t, what_is_not_known, 0, ARRAY_SIZE(unknown));
+	tcase_add_test(t, there_and_back);
+	tcase_add_test(t, as_it_is_shown);
+	suite_add_tcase(s, t);
+	return s;
+}
