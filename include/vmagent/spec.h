@@ -272,6 +272,25 @@ enum io_threads_policy {
 };
 ENUM_DECLARE(io_threads_policy, IO_THREADS, IO_THREADS_POLICIES)
 
+/* X(constant, KubeVirt's name, libvirt's type, libvirt's policy: no debugger) */
+#define LAUNCH_SECURITIES(X)              \
+	X(SEV, "sev", "sev", 0x1)         \
+	X(SNP, "snp", "sev-snp", 0x30000) \
+	X(TDX, "tdx", "tdx", 0x10000000)
+enum launch_security_kind {
+	LAUNCH_NONE,
+#define X(c, t, l, p) LAUNCH_##c,
+	LAUNCH_SECURITIES(X)
+#undef X
+		LAUNCH_MAX
+};
+
+struct launch_security { /* the guest's memory is encrypted */
+	enum launch_security_kind kind;
+	bool encrypted_state;    /* sev: its registers, too */
+	char *dh_cert, *session; /* owned or NULL; sev: the owner's, in base64 */
+};
+
 #define TPMS(X) X(NONE, "") X(OF_RUN, "run") X(PERSISTENT, "persistent")
 enum tpm {
 #define X(c, t) TPM_##c,
@@ -321,8 +340,9 @@ struct vmi_spec {
 	char *serial;        /* owned or NULL: firmware.serial */
 	struct chassis chassis;
 	enum bootloader bootloader;
-	bool efi_persistent;            /* its variables outlive the run */
-	enum tpm tpm;                   /* … and what this holds may, too */
+	bool efi_persistent; /* its variables outlive the run */
+	enum tpm tpm;        /* … and what this holds may, too */
+	struct launch_security launch;
 	bool bios_serial;               /* the BIOS talks to the serial console */
 	struct kernel_boot kernel_boot; /* all NULL: none */
 	struct disk *disks;             /* owned */

@@ -84,7 +84,8 @@ static void smbios(xmlTextWriterPtr w, const struct vmi_spec *spec)
 	xml_close(w);
 }
 
-#define BOOT_MENU_MS "10000"
+#define SEV_ENCRYPTED_STATE 0x4
+#define BOOT_MENU_MS        "10000"
 
 static void kernel_boot(xmlTextWriterPtr w, const struct kernel_boot *boot, const char *directory)
 {
@@ -139,6 +140,29 @@ static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	xml_close(w);
 }
 
+static void launch_security(xmlTextWriterPtr w, const struct launch_security *launch)
+{
+	static const struct {
+		const char *type;
+		unsigned policy;
+	} kinds[LAUNCH_MAX] = {
+#define X(c, t, l, p) [LAUNCH_##c] = { l, p },
+		LAUNCH_SECURITIES(X)
+#undef X
+	};
+	autofree char *policy = xasprintf("0x%04x",
+		kinds[launch->kind].policy | (launch->encrypted_state ? SEV_ENCRYPTED_STATE : 0));
+
+	if (launch->kind == LAUNCH_NONE)
+		return;
+	xml_open(w, "launchSecurity");
+	xml_attr(w, "type", kinds[launch->kind].type);
+	xml_leaf(w, "policy", policy);
+	xml_leaf(w, "dhCert", launch->dh_cert);
+	xml_leaf(w, "session", launch->session);
+	xml_close(w);
+}
+
 static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	const struct domain_context *context)
 {
@@ -153,6 +177,7 @@ static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	domain_clock(w, &spec->clock, context->kvm);
 	xml_leaf(w, "on_reboot", spec->ends_at_reboot ? "destroy" : NULL);
 	domain_devices(w, spec, context);
+	launch_security(w, &spec->launch);
 	domain_qemu(w, spec, context->kvm);
 	xml_close(w);
 }

@@ -79,6 +79,13 @@ static char *check_hyperv(const struct vmi *vmi)
 	return xstrdup("hypervPassthrough shows the guest what only this host has");
 }
 
+static char *check_launch(const struct vmi *vmi)
+{
+	if (vmi->typed.launch.kind == LAUNCH_NONE)
+		return NULL;
+	return xstrdup("launchSecurity binds the guest's memory to this host");
+}
+
 static char *check_disks(const struct vmi *vmi)
 {
 	for (size_t i = 0; i < vmi->typed.n_volumes; i++) {
@@ -101,6 +108,7 @@ static const struct {
 	{ "HostDeviceNotLiveMigratable",        check_devices,    true },
 	{ "NoTSCFrequencyNotLiveMigratable",    check_tsc,        true },
 	{ "HypervPassthroughNotLiveMigratable", check_hyperv,     true },
+	{ "SEVNotLiveMigratable",               check_launch,     true },
 	{ "DisksNotLiveMigratable",             check_disks,      false },
 };
 /* clang-format on */

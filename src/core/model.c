@@ -177,6 +177,8 @@ void vmi_spec_done(struct vmi_spec *spec)
 	free(spec->sound);
 	free(spec->watchdog);
 	free(spec->video);
+	free(spec->launch.dh_cert);
+	free(spec->launch.session);
 	placement_done(&spec->placement);
 	free(spec->cpu_model);
 	free(spec->machine_type);

@@ -53,9 +53,31 @@ static void huge_page_rules(struct check *c, const struct node *spec)
 			memory->text, page->text);
 }
 
+static void launch_rules(struct check *c, const struct node *spec)
+{
+	static const char *const kinds[] = { "sev", "snp", "tdx" };
+	const char *field = "domain.launchSecurity";
+	const struct node *launch = node_at(spec, field), *efi, *secure;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		n += node_get(launch, kinds[i]) != NULL;
+	efi = node_at(spec, "domain.firmware.bootloader.efi");
+	secure = node_get(efi, "secureBoot");
+	if (launch && n != 1)
+		check_add_key(c, launch, field, "give one of sev, snp and tdx");
+	else if (launch && !efi)
+		check_add_key(c, launch, field, "it needs firmware.bootloader.efi");
+	else if (launch && !node_get(launch, "tdx") && (!secure || !streq(secure->text, "false")))
+		check_add_key(c, launch, field, "it needs efi.secureBoot: false");
+	else if (node_get(launch, "tdx") && feature_is_on(spec, "domain.features.smm"))
+		check_add_key(c, launch, field, "tdx goes without features.smm");
+}
+
 void feature_rules(struct check *c, const struct node *spec)
 {
 	need_rules(c, spec);
 	clock_rules(c, spec);
+	launch_rules(c, spec);
 	huge_page_rules(c, spec);
 }

@@ -128,6 +128,7 @@ static int parse_firmware(const struct node *spec, struct vmi_spec *s, struct er
 	s->bios_serial = spec_bool(spec, "domain.firmware.bootloader.bios.useSerial", false);
 	s->chassis = chassis_of(spec);
 	s->bootloader = bootloader_of(spec);
+	spec_parse_launch(spec, s);
 	s->efi_persistent = spec_bool(spec, "domain.firmware.bootloader.efi.persistent", false);
 	parse_kernel(spec, &s->kernel_boot);
 	s->machine_type = spec_copy(spec, "domain.machine.type");

@@ -92,3 +92,21 @@ int spec_parse_clock(const struct node *spec, struct vmi_spec *s, struct err *er
 		return err_set(err, ERR_INVALID, "clock.utc.offsetSeconds is no whole number");
 	return 0;
 }
+
+void spec_parse_launch(const struct node *spec, struct vmi_spec *s)
+{
+	static const char *const names[LAUNCH_MAX] = {
+#define X(c, t, l, p) [LAUNCH_##c] = t,
+		LAUNCH_SECURITIES(X)
+#undef X
+	};
+	const struct node *from = node_at(spec, "domain.launchSecurity");
+
+	for (size_t i = LAUNCH_NONE + 1; i < LAUNCH_MAX; i++) {
+		if (node_get(from, names[i]))
+			s->launch.kind = (enum launch_security_kind)i;
+	}
+	s->launch.encrypted_state = spec_bool(from, "sev.policy.encryptedState", false);
+	s->launch.dh_cert = spec_copy(from, "sev.dhCert");
+	s->launch.session = spec_copy(from, "sev.session");
+}

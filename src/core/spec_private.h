@@ -29,6 +29,7 @@ int spec_parse_memory(const struct node *spec, struct vmi_spec *s, struct err *e
 
 /* spec_domain.c */
 int spec_parse_features(const struct node *spec, struct vmi_spec *s, struct err *err);
+void spec_parse_launch(const struct node *spec, struct vmi_spec *s);
 int spec_parse_clock(const struct node *spec, struct vmi_spec *s, struct err *err);
 
 /* spec_disks.c, spec_volumes.c, spec_interfaces.c */

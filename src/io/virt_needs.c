@@ -18,6 +18,7 @@ struct need {
 };
 
 #define OS                "/domainCapabilities/os"
+#define LAUNCH            "/domainCapabilities/features/launchSecurity/enum[@name='sectype']"
 #define DEVICES           "/domainCapabilities/devices"
 #define ENUM(name, value) "/enum[@name='" name "']/value[.='" value "']"
 
@@ -31,6 +32,12 @@ static const struct need needs[] = {
 		"bootloader.efi.secureBoot: false" },
 	{ "/domain/devices/tpm", DEVICES "/tpm[@supported='yes']" ENUM("backendModel", "emulator"), NULL,
 		"it cannot make a TPM: install the packages swtpm and swtpm-tools" },
+	{ "/domain/launchSecurity[@type='sev']", "/domainCapabilities/features/sev[@supported='yes']", NULL,
+		"it cannot encrypt a guest's memory by AMD's SEV" },
+	{ "/domain/launchSecurity[@type='sev-snp']", LAUNCH "/value[.='sev-snp']", NULL,
+		"it cannot encrypt a guest's memory by AMD's SEV-SNP" },
+	{ "/domain/launchSecurity[@type='tdx']", LAUNCH "/value[.='tdx']", NULL,
+		"it cannot encrypt a guest's memory by Intel's TDX" },
 	{ "/domain/devices/disk/source/reservations", NULL, "/usr/bin/qemu-pr-helper",
 		"it has no qemu-pr-helper, which persistent reservations need: install the package "
 		"qemu-system-common" },

@@ -197,7 +197,7 @@ END_TEST
 
 /* Manifests of test/unit/manifests/good, and what becomes of them. */
 static const char *const manifests[] = { "features", "passthrough", "devices", "tablets", "growth",
-	"luns", "quotas", "efi-tpm", "tpm" };
+	"luns", "quotas", "efi-tpm", "tpm", "sev" };
 
 /* Twice each: on KVM, and without. */
 START_TEST(of_a_manifest)
