@@ -118,6 +118,7 @@ guest: ## build the small Linux guest of demo and tests: build/guest/guest.img, 
 	@test/guest/build build/guest
 bench: all $B/test/bench_manifest ## the figures of the performance table
 	@B=$B test/bench/run
+	@B=$B test/bench/migration
 
 layers format-check sizes: ## who includes what; formatting; how long functions and files are
 	+@$(RUN) $@
