@@ -44,6 +44,8 @@ static int dial_in_turn(struct stream *s, struct err *err)
 	time_t until = seconds() + DIAL_S;
 	int rc;
 
+	if (atomic_load(&s->cut)) /* while it waited for its turn */
+		return err_set(err, ERR_UNAVAILABLE, "it was cut here");
 	do
 		rc = link_dial(s->relay, s->channel, &s->remote, err);
 	while (rc == -ERR_UNAVAILABLE && seconds() < until && still_wanted(s));

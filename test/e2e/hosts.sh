@@ -182,7 +182,7 @@ hosts_end()
 		{ wait "$pid" || :; } 2>/dev/null
 	done
 	for host in "${HOSTS[@]}"; do
-		! grep -q -s -E 'Sanitizer|runtime error:' "$T/log/agent-$host.log" ||
+		! grep -q -s -E 'Sanitizer|runtime error:' "$T/log/agent-$host.log" "$T/log/relay-$host.log" ||
 			complain "a sanitizer has found something, see the log of $host"
 		[ ! -d "$T/$host/var/log/libvirt/qemu" ] || cp -r "$T/$host/var/log/libvirt/qemu" "$T/log/qemu-$host"
 	done
@@ -210,7 +210,7 @@ hosts_begin()
 
 # ---- guests of libvirt alone -------------------------------------------------------------------------------------
 
-# domain NAME DISK [SOURCE-LINE]: the XML of a guest that counts on its line and on its disk, a raw image.
+# domain NAME DISK: the XML of a guest that counts on its line and on its disk, a raw image. MEMORY may be set, MiB.
 domain()
 {
 	cat <<-XML

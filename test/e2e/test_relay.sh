@@ -4,7 +4,7 @@
 # agents may die meanwhile, who is not the peer gets nowhere, and what libvirt's protocol can do beyond this one migration
 # does not pass.
 # environments: system
-# takes: 90
+# takes: 130
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=hosts.sh
@@ -118,3 +118,11 @@ holds 'QEMU of the target dies, and nothing hangs' not wait "$mover"
 n=$(ticks_from a)
 soon '… the guest goes on at the source' ticks_more a $((n + 1))
 is '… once' "$(ticks_in_order)" ''
+
+# ---- the watcher itself ---------------------------------------------------------------------------------------------
+
+blank_disk "$T/disks/two.img"
+n=$(ticks_from b)
+holds 'the other host starts the same guest' guest_start b one "$T/disks/two.img"
+soon '… which counts' ticks_more b $((n + 1))
+isnt '… and the watcher says that it runs twice' "$(ticks_in_order)" ''
