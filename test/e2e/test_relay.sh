@@ -99,8 +99,9 @@ relay_end b
 
 # ---- what fails leaves it where it was ------------------------------------------------------------------------------
 
-relay_start a source "$T/there.xml" '"hold": "finish-call"'
-relay_start b target "$T/there.xml"
+relay_start a source "$T/there.xml" '"hold": "finish-call"' '"plain": true'
+relay_start b target "$T/there.xml" '"plain": true'
+holds 'without TLS, both logs warn loudly' eval 'relay_says a "NOT ENCRYPTED" && relay_says b "NOT ENCRYPTED"'
 move_guest a b one "$T/there.xml" --suspend >"$T/log/cut.txt" 2>&1 &
 mover=$!
 soon 'the call that switches over is held' is_at a finish call-held

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -497,6 +499,12 @@ static const struct {
 	{ "VMAP\1\1\0\0", 8, 1, "the greeting took longer than" },
 	{ "GET / HTTP/1.1\r\n", 16, 1, "what it sent is no peer's greeting" },
 	{ "VMAP\1\7\0\0", 8, 1, "a connection of kind 1.7, which this agent does not know" },
+	{ "VMAP\1\2\0\0"
+	  "0123456789abcde",
+		23, 1, "the greeting took longer than" },
+	{ "VMAP\1\2\0\0"
+	  "0123456789abcdef",
+		24, 1, "there is no migration '30313233-3435-3637-3839-616263646566' here" },
 	{ "VMAP\1\1\0\0GET / HTTP/1.1\r\n\r\n", 26, 1, "TLS failed" },
 };
 
@@ -515,6 +523,85 @@ START_TEST(hostile_greetings)
 	expect_stranger(&a, hostile[_i].words);
 	ck_assert_ptr_nonnull(strstr(a.stranger, "127.0.0.1:"));
 	close(fd);
+}
+END_TEST
+
+/* ---- streams of migrations ------------------------------------------------------------------------------ */
+
+static int relay_sock = -1, relay_conn = -1;
+
+static bool relay_hears(void *ctx)
+{
+	(void)ctx;
+	if (relay_conn < 0)
+		relay_conn = accept4(relay_sock, NULL, NULL, SOCK_CLOEXEC);
+	return relay_conn >= 0;
+}
+
+static void relay_listen(const char *place)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+
+	ck_assert_int_eq(mkdir(place, 0700), 0);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s/control", place);
+	relay_sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(bind(relay_sock, (struct sockaddr *)&at, sizeof(at)), 0);
+	ck_assert_int_eq(listen(relay_sock, 1), 0);
+}
+
+static int relay_takes(char *text, size_t size)
+{
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof(int))];
+	struct iovec part = { text, size - 1 };
+	struct msghdr message = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = space,
+		.msg_controllen = sizeof(space) };
+	ssize_t n = recvmsg(relay_conn, &message, MSG_CMSG_CLOEXEC);
+	int fd;
+
+	ck_assert_int_gt(n, 0);
+	text[n] = '\0';
+	ck_assert_ptr_nonnull(CMSG_FIRSTHDR(&message));
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
+	return fd;
+}
+
+/* What comes after the preface is the relay's, to the last byte; what it writes arrives. */
+START_TEST(a_stream_is_handed_to_its_relay)
+{
+	static const char id[] = "30313233-3435-3637-3839-616263646566";
+	autofree char *place = xasprintf("%s/%s", folder, id);
+	autofree char *control = xasprintf("%s/control", place);
+	char text[64];
+	int fd, taken;
+
+	relay_listen(place);
+	alone();
+	a.options.migrations = folder;
+	end_start(&a);
+	fd = raw_connect(&a);
+	ck_assert_int_eq(send(fd,
+				 "VMAP\1\3\0\0"
+				 "0123456789abcdef"
+				 "and so on",
+				 33, MSG_NOSIGNAL),
+		33);
+	ck_assert(loop_until(&loop, relay_hears, NULL));
+	taken = relay_takes(text, sizeof(text));
+	ck_assert_str_eq(text, "1 adopt data");
+	ck_assert_int_eq(recv(taken, text, sizeof(text), 0), 9);
+	ck_assert_mem_eq(text, "and so on", 9);
+	ck_assert_int_eq(send(taken, "back", 4, MSG_NOSIGNAL), 4);
+	ck_assert_int_eq(recv(fd, text, sizeof(text), 0), 4);
+	ck_assert_str_eq(a.stranger, "");
+	close(taken);
+	close(fd);
+	close(relay_conn);
+	close(relay_sock);
+	relay_conn = -1;
+	unlink(control);
+	rmdir(place);
 }
 END_TEST
 
@@ -697,6 +784,7 @@ Suite *test_peer_tls_suite(void)
 	tcase_add_test(t, files_that_come_later);
 	tcase_add_test(t, a_certificate_that_is_not_ours);
 	tcase_add_loop_test(t, hostile_greetings, 0, ARRAY_SIZE(hostile));
+	tcase_add_test(t, a_stream_is_handed_to_its_relay);
 	tcase_add_test(t, too_many_bytes_before_the_certificate);
 	tcase_add_test(t, too_many_connections);
 	tcase_add_test(t, a_flood_is_not_reported_for_ever);
