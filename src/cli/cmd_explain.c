@@ -15,6 +15,7 @@
 #include "cli/options.h"
 
 #include "core/schema_explain.h"
+#include "core/schema_json.h"
 
 struct asked {            /* what is asked about */
 	const char *name; /* borrowed from argv */
@@ -147,8 +148,22 @@ static int explain_object(struct cli *cli, struct fault *fault)
 	return ret;
 }
 
+static int print_schema(struct cli *cli, const struct resource *resource, struct fault *fault)
+{
+	enum object_kind kind;
+	struct node *schema;
+	int ret;
+
+	if (!object_kind_parse(resource->kind, &kind))
+		return cli_usage(cli, fault, "there is no schema of it");
+	schema = schema_json_document(kind);
+	ret = print(cli, schema, fault);
+	node_free(schema);
+	return ret;
+}
+
 /* Of the tables that are built in, so without an agent. */
-static int explain_field(const char *word, struct fault *fault)
+static int explain_field(struct cli *cli, const char *word, struct fault *fault)
 {
 	autofree char *type = xstrndup(word, strcspn(word, "."));
 	const struct resource *resource = resource_find(type);
@@ -157,6 +172,10 @@ static int explain_field(const char *word, struct fault *fault)
 	struct buf text = { 0 };
 	struct err err = { 0 };
 
+	if (cli->args.output && !*path)
+		return print_schema(cli, resource, fault);
+	if (cli->args.output)
+		return cli_usage(cli, fault, "-o is for a whole type: explain vm -o json");
 	if (!known || known->scope == SCOPE_MAX)
 		return fault_set(fault, EXIT_USAGE,
 			"the fields of '%s' are not explained here, those of vm, vmi, vmf and vmp are",
@@ -172,7 +191,7 @@ static int run(struct cli *cli, struct fault *fault)
 {
 	if (cli->args.n_names == 1 && !strchr(cli->args.names[0], '/') &&
 		is_field(cli->args.names[0]))
-		return explain_field(cli->args.names[0], fault);
+		return explain_field(cli, cli->args.names[0], fault);
 	return explain_object(cli, fault);
 }
 
@@ -185,7 +204,8 @@ const struct command command_explain = {
 		"where it ended without need. A VM that was deleted is explained for as long as its events are kept.\n"
 		"A path of fields, such as vm.spec.template.spec.domain.cpu, is told of without an agent: what may stand\n"
 		"there, its default, and what of it this version does not do. So are those of a vmi, an instancetype (vmf)\n"
-		"and a preference (vmp). For a VM called vm: explain vm/vm.",
+		"and a preference (vmp); with -o json a whole type is a JSON Schema, for editors. For a VM called vm:\n"
+		"explain vm/vm.",
 	.options = TAKES(OUTPUT),
 	.run = run,
 };

@@ -169,3 +169,34 @@ struct node *schema_json_scope(enum schema_scope scope)
 {
 	return object_schema(scope, "");
 }
+
+/* ---- a document of its own ---------------------------------------------------------------------- */
+
+static void close_maps(struct node *schema)
+{
+	struct node *properties = node_get(schema, "properties");
+
+	if (properties && !node_get(schema, "additionalProperties"))
+		node_set(schema, "additionalProperties", node_new(NODE_BOOL, "false"));
+	for (size_t i = 0; properties && i < properties->n_children; i++)
+		close_maps(properties->children[i]);
+	if (node_get(schema, "items"))
+		close_maps(node_get(schema, "items"));
+	if (node_get(schema, "additionalProperties"))
+		close_maps(node_get(schema, "additionalProperties"));
+}
+
+struct node *schema_json_document(enum object_kind kind)
+{
+	struct node *schema = schema_json(kind), *document = node_new(NODE_MAP, NULL);
+
+	close_maps(schema);
+	node_set_path(schema, "properties.kind.const",
+		node_new(NODE_STRING, object_kind_name(kind)));
+	set_text(document, "$schema", "http://json-schema.org/draft-07/schema#");
+	set_text(document, "title", object_kind_name(kind));
+	while (schema->n_children)
+		node_append(document, node_take(schema, 0));
+	node_free(schema);
+	return document;
+}

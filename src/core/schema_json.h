@@ -17,4 +17,10 @@ struct node *schema_json(enum object_kind kind);
 /* The same of what is in a scope alone. */
 struct node *schema_json_scope(enum schema_scope scope);
 
+/*
+ * The schema of that kind as a document of its own, for editors and other checkers (JSON Schema, draft 7): a key that
+ * is in no table is refused by it, as the agent does. Owned by the caller.
+ */
+struct node *schema_json_document(enum object_kind kind);
+
 #endif
