@@ -227,6 +227,9 @@ void watch_discard(struct world *w, const struct fake_domain *dom)
 
 	if (!dom->arrived || find_row(w, dom->owner, MIGRATION_TARGET, IN(OWNER)).discard)
 		return;
+	if (!find_row(w, dom->owner, MIGRATION_TARGET, IN(IN) | IN(COMPLETE) | IN(OWNER)).found &&
+		find_row(w, dom->owner, MIGRATION_TARGET, IN(DONE)).moved)
+		return; /* it is this host's, only paused by its user */
 	for (unsigned i = 0; (host = world_host(w, i)); i++) {
 		q = find_row(host, dom->owner, MIGRATION_SOURCE, IN(ABORTED) | IN(DONE));
 		if (q.found && !q.moved)
