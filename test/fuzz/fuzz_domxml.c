@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/domxml.h"
+#include "core/instancetype.h"
 #include "core/manifest.h"
 #include "core/names.h"
 #include "fuzz/manifest_mutator.h"
@@ -235,6 +236,8 @@ static void accepted(struct manifest *m)
 	struct node *tree;
 	struct err err;
 
+	if (m->kind == KIND_VM && types_are_named(node_get(m->root, "spec")))
+		return; /* its run is made of more than is there */
 	manifest_default(m->kind, m->root, FUZZ_UUID);
 	tree = m->kind == KIND_VM ? vmi_spec_tree(node_get(m->root, "spec"))
 				  : node_copy(node_get(m->root, "spec"));

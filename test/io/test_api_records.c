@@ -30,14 +30,16 @@ static void tear_down(void)
 static char *object_of(const struct resource *r, const char *name)
 {
 	const char *version = api_group_find(r->group, strlen(r->group))->versions[0];
-	bool has_spec = r->object != KIND_SECRET && r->object != KIND_CONFIG_MAP;
+	bool has_spec = r->object != KIND_SECRET && r->object != KIND_CONFIG_MAP &&
+		r->object != KIND_PRIORITY_CLASS;
 	bool sized = r->object == KIND_INSTANCETYPE || r->object == KIND_CLUSTER_INSTANCETYPE;
 	const char *spec = sized ? "{\"cpu\":{\"guest\":1},\"memory\":{\"guest\":\"64Mi\"}}" : "{}";
 
 	return xasprintf(
-		"{\"apiVersion\":\"%s%s%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\"}%s%s}",
+		"{\"apiVersion\":\"%s%s%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\"}%s%s%s}",
 		r->group, *r->group ? "/" : "", version, r->kind, name,
-		has_spec ? ",\"spec\":" : "", has_spec ? spec : "");
+		has_spec ? ",\"spec\":" : "", has_spec ? spec : "",
+		r->object == KIND_PRIORITY_CLASS ? ",\"value\":1" : "");
 }
 
 static char *path_of(const struct resource *r)
@@ -75,7 +77,7 @@ START_TEST(test_each_kind_lives)
 		live(r);
 		n++;
 	}
-	ck_assert_uint_eq(n, 10);
+	ck_assert_uint_eq(n, 11);
 }
 END_TEST
 

@@ -726,6 +726,8 @@ static void tear_down(void)
 {
 	peer_tls_free(a.tls);
 	peer_tls_free(b.tls);
+	free(a.document);
+	free(b.document);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	ck_assert_int_eq(uv_loop_close(&loop), 0);
 }
