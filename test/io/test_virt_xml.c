@@ -15,6 +15,7 @@
 
 #include "core/domxml.h"
 #include "io/virt_xml.h"
+#include "test/lib/files.h"
 
 static char dir[] = "/tmp/vmagent-xml-XXXXXX";
 static char raw[64], qcow2[64];
@@ -28,20 +29,6 @@ static void make_file(char *path, const char *name, const char *content)
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, content, strlen(content)), (int)strlen(content));
 	close(fd);
-}
-
-static char *slurp(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	struct buf text = { 0 };
-	char part[4096];
-	size_t n;
-
-	ck_assert_msg(file != NULL, "%s", path);
-	while ((n = fread(part, 1, sizeof(part), file)))
-		buf_add(&text, part, n);
-	fclose(file);
-	return text.data;
 }
 
 static void setup(void)

@@ -9,6 +9,7 @@
 
 #include "cli/yaml.h"
 #include "core/adopt.h"
+#include "test/lib/files.h"
 
 #define GOLDEN_DIR "test/unit/golden/adopt/"
 
@@ -17,30 +18,6 @@ static const char *const image_roots[] = { "/images", NULL };
 static const struct policy policy = { .host_disk_roots = disk_roots,
 	.image_roots = image_roots,
 	.default_namespace = "default" };
-
-static char *slurp(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	struct buf text = { 0 };
-	char part[4096];
-	size_t n;
-
-	buf_puts(&text, "");
-	while (file && (n = fread(part, 1, sizeof(part), file)))
-		buf_add(&text, part, n);
-	if (file)
-		fclose(file);
-	return text.data;
-}
-
-static void spill(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	ck_assert_msg(file != NULL, "%s", path);
-	fputs(text, file);
-	fclose(file);
-}
 
 static void add_texts(struct buf *out, const char *title, const struct texts *texts)
 {

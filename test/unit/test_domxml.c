@@ -10,6 +10,7 @@
 #include "core/domxml.h"
 #include "core/netconfig.h"
 #include "core/manifest.h"
+#include "test/lib/files.h"
 
 #define GOLDEN_DIR "test/unit/golden/"
 #define VM_UID     "7a0e0f60-0f5e-4c50-9f1f-3d1c8e6c0a01"
@@ -38,30 +39,6 @@ static struct vmi_spec small(void)
 		.acpi = true,
 		.grace = GRACE_UNSET,
 	};
-}
-
-static char *slurp(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	struct buf text = { 0 };
-	char part[4096];
-	size_t n;
-
-	if (!file)
-		return xstrdup("");
-	while ((n = fread(part, 1, sizeof(part), file)))
-		buf_add(&text, part, n);
-	fclose(file);
-	return text.data ? text.data : xstrdup("");
-}
-
-static void spill(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	ck_assert_msg(file != NULL, "%s", path);
-	fputs(text, file);
-	fclose(file);
 }
 
 static void check_golden(const char *name, const char *xml)

@@ -14,6 +14,7 @@
 #include "core/domxml.h"
 #include "core/manifest.h"
 #include "core/utf8.h"
+#include "test/lib/files.h"
 
 Suite *test_hostile_manifests_suite(void);
 
@@ -30,21 +31,6 @@ static const struct policy policy = {
 	.image_roots = image_roots,
 	.default_namespace = "default",
 };
-
-static struct buf slurp(const char *path)
-{
-	struct buf text = { 0 };
-	FILE *file = fopen(path, "r");
-	char piece[4096];
-	size_t n;
-
-	ck_assert_msg(file, "cannot open %s", path);
-	buf_puts(&text, "");
-	while ((n = fread(piece, 1, sizeof(piece), file)))
-		buf_add(&text, piece, n);
-	fclose(file);
-	return text;
-}
 
 static int by_name(const void *a, const void *b)
 {
@@ -94,7 +80,7 @@ static void judge_documents(const char *name, const struct documents *docs, stru
 static void judge(const char *name, struct buf *out)
 {
 	autofree char *path = xasprintf(FOLDER "%s", name);
-	struct buf text = slurp(path);
+	struct buf text = slurp_buf(path);
 	struct documents docs = { 0 };
 	struct place place;
 	struct err err;
@@ -132,13 +118,6 @@ static const char *first_difference(const char *a, const char *b)
 	return line;
 }
 
-static void spill(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	ck_assert_msg(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
-}
-
 START_TEST(each_is_refused_in_the_words_of_the_table)
 {
 	struct buf words = { 0 }, expected;
@@ -153,7 +132,7 @@ START_TEST(each_is_refused_in_the_words_of_the_table)
 	expect_printable(words.data);
 	if (streq(getenv("VMAGENT_GOLDEN"), "write"))
 		spill(TABLE, words.data);
-	expected = slurp(TABLE);
+	expected = slurp_buf(TABLE);
 	ck_assert_msg(streq(words.data, expected.data), TABLE ": expected %.400s\nsaid %.400s",
 		first_difference(expected.data, words.data),
 		first_difference(words.data, expected.data));

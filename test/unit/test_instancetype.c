@@ -10,6 +10,7 @@
 
 #include "core/edit.h"
 #include "core/instancetype.h"
+#include "test/lib/files.h"
 
 Suite *test_instancetype_suite(void);
 
@@ -570,21 +571,6 @@ END_TEST
 /* ---- KubeVirt's own --------------------------------------------------------------------------------------- */
 
 #define PUBLISHED "test/fixtures/kubevirt/common-instancetypes/"
-
-static char *slurp(const char *path)
-{
-	struct buf text = { 0 };
-	FILE *file = fopen(path, "r");
-	char piece[4096];
-	size_t n;
-
-	ck_assert_msg(file, "cannot open %s", path);
-	buf_puts(&text, "");
-	while ((n = fread(piece, 1, sizeof(piece), file)))
-		buf_add(&text, piece, n);
-	fclose(file);
-	return text.data;
-}
 
 static void load_document(const struct node *root)
 {

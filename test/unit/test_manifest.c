@@ -12,6 +12,7 @@
 #include "core/manifest.h"
 #include "core/names.h"
 #include "core/schema.h"
+#include "test/lib/files.h"
 
 Suite *test_manifest_suite(void);
 
@@ -26,21 +27,6 @@ static const struct policy policy = {
 	.image_roots = image_roots,
 	.default_namespace = "home",
 };
-
-static char *slurp(const char *path)
-{
-	struct buf text = { 0 };
-	FILE *file = fopen(path, "r");
-	char piece[4096];
-	size_t n;
-
-	ck_assert_msg(file, "cannot open %s", path);
-	buf_puts(&text, "");
-	while ((n = fread(piece, 1, sizeof(piece), file)))
-		buf_add(&text, piece, n);
-	fclose(file);
-	return text.data;
-}
 
 /* The manifests of a folder, owned; the list ends with NULL. */
 static void list_files(const char *folder, char *ret[FILES_MAX])

@@ -10,6 +10,7 @@
 #include "core/defaults.h"
 #include "core/manifest.h"
 #include "core/media.h"
+#include "test/lib/files.h"
 
 Suite *test_media_suite(void);
 
@@ -45,22 +46,6 @@ static const char *find(void *ctx, enum object_kind kind, const char *name)
 
 static struct vmi vmi;
 static struct media_world world;
-
-static char *slurp(const char *path)
-{
-	FILE *file = fopen(path, "re");
-	struct buf text = { 0 };
-	char part[4096];
-	size_t n;
-
-	if (!file)
-		return NULL;
-	buf_puts(&text, "");
-	while ((n = fread(part, 1, sizeof(part), file)) > 0)
-		buf_add(&text, part, n);
-	fclose(file);
-	return text.data;
-}
 
 static void set_up(void)
 {

@@ -11,33 +11,12 @@
 
 #include "core/manifest.h"
 #include "core/schema_explain.h"
+#include "test/lib/files.h"
 
 Suite *test_schema_suite(void);
 
 #define FIXTURES    "test/fixtures/kubevirt/"
 #define README_MARK "KubeVirt's manifests have "
-
-static char *slurp(const char *path)
-{
-	struct buf text = { 0 };
-	FILE *file = fopen(path, "r");
-	char piece[4096];
-	size_t n;
-
-	ck_assert_msg(file, "cannot open %s", path);
-	buf_puts(&text, "");
-	while ((n = fread(piece, 1, sizeof(piece), file)))
-		buf_add(&text, piece, n);
-	fclose(file);
-	return text.data;
-}
-
-static void spill(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	ck_assert_msg(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
-}
 
 /* ---- the walk ----------------------------------------------------------------------------- */
 

@@ -10,26 +10,12 @@
 
 #include "cli/json.h"
 #include "core/schema_json.h"
+#include "test/lib/files.h"
 
 Suite *test_schema_files_suite(void);
 
 static const enum object_kind kinds[] = { KIND_VM, KIND_VMI, KIND_INSTANCETYPE,
 	KIND_CLUSTER_INSTANCETYPE, KIND_PREFERENCE, KIND_CLUSTER_PREFERENCE };
-
-/* Owned by the caller; NULL if it cannot be read. */
-static char *slurp(const char *path)
-{
-	FILE *file = fopen(path, "re");
-	struct buf text = { 0 };
-	char line[4096];
-
-	if (!file)
-		return NULL;
-	while (fgets(line, sizeof(line), file))
-		buf_puts(&text, line);
-	fclose(file);
-	return text.data;
-}
 
 static char *document(enum object_kind kind)
 {
