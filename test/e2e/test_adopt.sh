@@ -27,7 +27,7 @@ domain()
 		      <source file='$2'/>
 		      <target dev='vda' bus='virtio'/>
 		    </disk>
-		    <interface type='user'><mac address='52:54:00:ad:0b:01'/><model type='virtio'/></interface>
+		    <interface type='user'><mac address='52:54:00:ad:0b:$([ "$1" = db ] && echo 01 || echo 02)'/><model type='virtio'/></interface>
 		    <serial type='pty'><log file='$T/disks/$1.log' append='on'/><target port='0'/></serial>
 		    <watchdog model='i6300esb' action='none'/>
 		  </devices>
