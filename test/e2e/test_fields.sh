@@ -34,7 +34,7 @@ sed -i -e 's/name: root, disk: { bus: virtio }/&, dedicatedIOThread: true, error
 	-e 's/name: scratch, disk: { bus: virtio/&, pciAddress: "0000:00:10.0"/' \
 	-e 's/name: scratch, disk: {[^}]*}/&, blockSize: { custom: { logical: 4096, physical: 4096 } }/' \
 	-e 's/masquerade: {}/&, state: down, acpiIndex: 7, pciAddress: "0000:00:11.0"/' "$T/rich.yaml"
-sed -i -e 's/^    spec:/&\n      priorityClassName: high/' "$T/rich.yaml"
+sed -i -e 's/^    spec:/&\n      schedulerName: mine/' "$T/rich.yaml"
 
 holds 'the manifest is valid' vmactl validate "$T/rich.yaml"
 put rich.yaml <"$T/rich.yaml"
@@ -42,7 +42,7 @@ await 'VM rich is known' vmactl get vm rich
 running rich
 await 'guest rich is up' says rich 'guest up'
 holds '… and its firmware spoke on the serial console' says rich SeaBIOS
-soon '… and what has no effect is named' told rich '' 'ManifestApplied.*priorityClassName: no effect'
+soon '… and what has no effect is named' told rich '' 'ManifestApplied.*schedulerName: no effect'
 # rebootPolicy: the run ends well where others go on, and its strategy says what is next.
 manifest once RerunOnFailure | sed -e 's/^      domain:/&\n        rebootPolicy: Terminate/' | put once.yaml
 await 'VM once is known' vmactl get vm once
