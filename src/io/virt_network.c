@@ -21,10 +21,13 @@
 /* One that was defined just now and cannot be started is of no use to anybody. */
 static int start(virNetworkPtr net, bool is_new, const char *name, struct err *err)
 {
-	if (virNetworkIsActive(net) == 1 || virNetworkCreate(net) == 0 ||
-		virNetworkIsActive(net) == 1)
+	if (virNetworkIsActive(net) == 1 || virNetworkCreate(net) == 0)
 		return 0;
 	virt_error(err, "start libvirt's network '%s'", name);
+	if (virNetworkIsActive(net) == 1) { /* another worker was faster */
+		*err = (struct err){ 0 };
+		return 0;
+	}
 	if (is_new)
 		virNetworkUndefine(net);
 	return -(int)err->code;

@@ -66,6 +66,7 @@ close_vswitch()
 }
 
 mount -t sysfs none /sys && ip link set lo up || fail 'no network namespace'
+[ -w /proc/sys/net ] || mount -t proc none /proc || fail 'no settings of the network' # in a container they are read-only
 set_up
 trap 'status=$?; close_vswitch; (exit $status); end' EXIT
 agent_start
