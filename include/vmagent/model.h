@@ -461,7 +461,7 @@ struct vmi {
 
 /* ---- facts about the domain: never stored, read again after each start -------------------- */
 
-struct probe_state { /* of one probe, since the agent began or the guest stood still */
+struct probe_state { /* of one probe, in this life of the agent */
 	msec next_at; /* boot time before which the guest is not asked again; 0: it was not asked yet */
 	unsigned good, bad; /* answers in a row */
 	char why[160];      /* what the last bad one was */
