@@ -8,6 +8,7 @@
 
 #include <libxml/tree.h>
 
+#include "core/xml_read.h"
 #include "core/adopt.h"
 
 #define BOOT_DEVICES_MAX 4
@@ -32,10 +33,7 @@ struct element {
 };
 
 /* adopt_xml.c */
-xmlNodePtr xml_next(xmlNodePtr from, const char *name);    /* at or after it among its siblings */
-xmlNodePtr xml_child(xmlNodePtr parent, const char *name); /* or NULL; parent may be NULL */
-char *xml_get(xmlNodePtr node, const char *name);          /* an attribute; owned or NULL */
-char *xml_text(xmlNodePtr node);                           /* its content, trimmed; owned or NULL */
+char *xml_text(xmlNodePtr node); /* its content, trimmed; owned or NULL */
 bool xml_is(xmlNodePtr node, const char *attribute, const char *value);
 int64_t xml_number(xmlNodePtr node, const char *attribute, int64_t absent);
 /* Each child by its row in the table; one without is a loss. */

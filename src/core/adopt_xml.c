@@ -6,28 +6,6 @@
 
 #define SHOWN_MAX 120 /* bytes of an element in a loss */
 
-xmlNodePtr xml_next(xmlNodePtr from, const char *name)
-{
-	for (; from; from = from->next)
-		if (from->type == XML_ELEMENT_NODE && streq((const char *)from->name, name))
-			return from;
-	return NULL;
-}
-
-xmlNodePtr xml_child(xmlNodePtr parent, const char *name)
-{
-	return parent ? xml_next(parent->children, name) : NULL;
-}
-
-char *xml_get(xmlNodePtr node, const char *name)
-{
-	xmlChar *value = node ? xmlGetNoNsProp(node, BAD_CAST name) : NULL;
-	char *copy = xstrdup((const char *)value);
-
-	xmlFree(value);
-	return copy;
-}
-
 char *xml_text(xmlNodePtr node)
 {
 	xmlChar *content = node ? xmlNodeGetContent(node) : NULL;

@@ -29,8 +29,8 @@ struct completion {
 /* Of a channel that is the guest agent's: whether its other end is open. */
 static bool is_agent_connected(xmlNodePtr channel)
 {
-	xmlNodePtr target = tree_child(channel, "target");
-	autofree char *name = tree_attr(target, "name"), *state = tree_attr(target, "state");
+	xmlNodePtr target = xml_child(channel, "target");
+	autofree char *name = xml_get(target, "name"), *state = xml_get(target, "state");
 
 	return streq(name, DOMAIN_AGENT_CHANNEL) && streq(state, "connected");
 }
@@ -38,32 +38,32 @@ static bool is_agent_connected(xmlNodePtr channel)
 /* Of a VNC server that listens on one; else NULL. */
 static char *vnc_socket(xmlNodePtr graphics)
 {
-	autofree char *type = tree_attr(graphics, "type");
+	autofree char *type = xml_get(graphics, "type");
 
-	return streq(type, "vnc") ? tree_attr(tree_child(graphics, "listen"), "socket") : NULL;
+	return streq(type, "vnc") ? xml_get(xml_child(graphics, "listen"), "socket") : NULL;
 }
 
 void virt_xml_live(const char *xml, struct domain_info *info)
 {
 	xmlDocPtr doc = tree_read(xml);
-	xmlNodePtr devices = tree_child(doc ? xmlDocGetRootElement(doc) : NULL, "devices");
-	xmlNodePtr channel = tree_child(devices, "channel");
+	xmlNodePtr devices = xml_child(doc ? xmlDocGetRootElement(doc) : NULL, "devices");
+	xmlNodePtr channel = xml_child(devices, "channel");
 
-	info->console = tree_attr(tree_child(tree_child(devices, "serial"), "source"), "path");
+	info->console = xml_get(xml_child(xml_child(devices, "serial"), "source"), "path");
 	info->graphics = NULL;
-	for (xmlNodePtr g = tree_child(devices, "graphics"); g && !info->graphics;
-		g = tree_find(g->next, "graphics"))
+	for (xmlNodePtr g = xml_child(devices, "graphics"); g && !info->graphics;
+		g = xml_next(g->next, "graphics"))
 		info->graphics = vnc_socket(g);
 	virt_xml_nics(devices, info);
 	info->agent = false;
-	for (; channel; channel = tree_find(channel->next, "channel"))
+	for (; channel; channel = xml_next(channel->next, "channel"))
 		info->agent |= is_agent_connected(channel);
 	xmlFreeDoc(doc);
 }
 
 static bool is_dac(xmlNodePtr secmodel)
 {
-	xmlChar *model = xmlNodeGetContent(tree_child(secmodel, "model"));
+	xmlChar *model = xmlNodeGetContent(xml_child(secmodel, "model"));
 	bool is = streq((const char *)model, "dac");
 
 	xmlFree(model);
@@ -73,12 +73,12 @@ static bool is_dac(xmlNodePtr secmodel)
 bool virt_xml_qemu_uid(const char *capabilities, unsigned *ret_uid)
 {
 	xmlDocPtr doc = tree_read(capabilities);
-	xmlNodePtr host = tree_child(doc ? xmlDocGetRootElement(doc) : NULL, "host");
-	xmlNodePtr model = tree_child(host, "secmodel");
+	xmlNodePtr host = xml_child(doc ? xmlDocGetRootElement(doc) : NULL, "host");
+	xmlNodePtr model = xml_child(host, "secmodel");
 	bool found = false;
 
-	for (; model && !found; model = tree_find(model->next, "secmodel")) {
-		xmlChar *label = is_dac(model) ? xmlNodeGetContent(tree_child(model, "baselabel"))
+	for (; model && !found; model = xml_next(model->next, "secmodel")) {
+		xmlChar *label = is_dac(model) ? xmlNodeGetContent(xml_child(model, "baselabel"))
 					       : NULL;
 
 		found = label && sscanf((const char *)label, "+%u:", ret_uid) == 1;
@@ -124,12 +124,12 @@ static int probe_format(const char *path, const char **ret_format, struct err *e
 
 static int complete_backing(struct completion *c, xmlNodePtr backing)
 {
-	xmlNodePtr source = tree_child(backing, "source");
-	autofree char *path = tree_attr(source, "file");
+	xmlNodePtr source = xml_child(backing, "source");
+	autofree char *path = xml_get(source, "file");
 	const char *format;
 	xmlNodePtr node;
 
-	if (!path || tree_child(backing, "format"))
+	if (!path || xml_child(backing, "format"))
 		return 0;
 	if (probe_format(path, &format, c->err) < 0)
 		return -(int)c->err->code;
@@ -178,8 +178,8 @@ static void set_int(xmlNodePtr node, const char *name, int value)
 /* <blockio/> without sizes is to get the volume's; SATA knows sectors only. */
 static void complete_block_size(xmlNodePtr disk, const char *path, const struct stat *st)
 {
-	xmlNodePtr blockio = tree_child(disk, "blockio");
-	autofree char *bus = tree_attr(tree_child(disk, "target"), "bus");
+	xmlNodePtr blockio = xml_child(disk, "blockio");
+	autofree char *bus = xml_get(xml_child(disk, "target"), "bus");
 	struct block_sizes sizes;
 
 	if (!blockio || blockio->properties)
@@ -193,7 +193,7 @@ static void complete_block_size(xmlNodePtr disk, const char *path, const struct 
 /* A file that is not there is libvirt's to complain about. */
 static int complete_source(struct completion *c, xmlNodePtr disk, xmlNodePtr source)
 {
-	autofree char *file = tree_attr(source, "file"), *lun = tree_attr(source, "dev");
+	autofree char *file = xml_get(source, "file"), *lun = xml_get(source, "dev");
 	const char *path = lun ? lun : file;
 	struct stat st;
 
@@ -217,15 +217,15 @@ static int complete_source(struct completion *c, xmlNodePtr disk, xmlNodePtr sou
 
 static int complete_disks(struct completion *c, xmlDocPtr doc)
 {
-	xmlNodePtr devices = tree_child(xmlDocGetRootElement(doc), "devices");
+	xmlNodePtr devices = xml_child(xmlDocGetRootElement(doc), "devices");
 	xmlNodePtr disk;
 
-	for (disk = tree_child(devices, "disk"); disk; disk = tree_find(disk->next, "disk")) {
-		xmlNodePtr source = tree_child(disk, "source");
+	for (disk = xml_child(devices, "disk"); disk; disk = xml_next(disk->next, "disk")) {
+		xmlNodePtr source = xml_child(disk, "source");
 
 		if (source && complete_source(c, disk, source))
 			return -c->err->code;
-		if (complete_backing(c, tree_child(disk, "backingStore")))
+		if (complete_backing(c, xml_child(disk, "backingStore")))
 			return -c->err->code;
 	}
 	return 0;
@@ -234,7 +234,7 @@ static int complete_disks(struct completion *c, xmlDocPtr doc)
 /* A domain that says nothing has 1024 shares, or a weight of 100. */
 static void complete_shares(const struct virt_host *host, xmlDocPtr doc)
 {
-	xmlNodePtr shares = tree_child(tree_child(xmlDocGetRootElement(doc), "cputune"), "shares");
+	xmlNodePtr shares = xml_child(xml_child(xmlDocGetRootElement(doc), "cputune"), "shares");
 	xmlChar *text = shares && host->unified_cgroups ? xmlNodeGetContent(shares) : NULL;
 	long long weight = text ? strtoll((const char *)text, NULL, 10) * 100 / 1024 : 0;
 	char number[24];

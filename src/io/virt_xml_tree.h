@@ -3,6 +3,7 @@
 #ifndef VMAGENT_IO_VIRT_XML_TREE_H
 #define VMAGENT_IO_VIRT_XML_TREE_H
 
+#include "core/xml_read.h"
 #include "io/virt_xml.h"
 
 #include <libxml/parser.h>
@@ -10,11 +11,6 @@
 
 xmlDocPtr tree_read(const char *xml); /* NULL: it is none */
 char *tree_print(xmlDocPtr doc);      /* owned by the caller */
-
-/* The next element of that name: at from or after it among its siblings. */
-xmlNodePtr tree_find(xmlNodePtr from, const char *name);
-xmlNodePtr tree_child(xmlNodePtr parent, const char *name); /* of NULL: NULL */
-char *tree_attr(xmlNodePtr node, const char *name);         /* owned or NULL */
 
 /* virt_xml_nics.c: the interfaces below <devices>, which may be NULL, into *info. */
 void virt_xml_nics(xmlNodePtr devices, struct domain_info *info);
