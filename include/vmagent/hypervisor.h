@@ -36,6 +36,7 @@
 	X(RESET, "reset", LANE_GUEST, 30)                     \
 	X(UNDEFINE, "undefine", LANE_MAIN, 30)                \
 	X(CLEAN, "clean", LANE_MAIN, 300)                     \
+	X(DROP, "drop", LANE_MAIN, 300)                       \
 	X(PURGE, "purge", LANE_MAIN, 60)                      \
 	X(WORDS, "read-output", LANE_WORDS, 5)                \
 	X(MIGRATE_PREPARE, "migrate-prepare", LANE_MAIN, 120) \
@@ -81,16 +82,17 @@ enum op_lane op_kind_lane(enum op_kind kind);
 msec op_kind_deadline(enum op_kind kind); /* how long it may take before it is reported as hung */
 
 /* How a volume's file comes to be (PREPARE), X(constant, name). */
-#define VOLUME_WORKS(X)                                                                       \
-	X(CHECK, "check") /* target must exist and be a regular file or block device */       \
-	X(CREATE_RAW,                                                                         \
-		"raw") /* sparse raw file of `capacity` if target is absent (DiskOrCreate) */ \
-	X(OVERLAY, "overlay") /* qcow2 over the image `base`, anew; `link` leads to it */     \
-	X(LINK, "link")       /* target leads to the file `inner` of the image `base` */      \
-	X(EMPTY, "empty")     /* qcow2 of `capacity`, anew */                                 \
-	X(MEDIUM, "medium")   /* ISO 9660 with `files`, anew */                               \
-	X(BRIDGE, "bridge")   /* no volume: the host must have a bridge `target` … */       \
-	X(DEVICE, "device")   /* … or a network device … */                               \
+#define VOLUME_WORKS(X)                                                                         \
+	X(CHECK, "check") /* target must exist and be a regular file or block device */         \
+	X(CREATE_RAW,                                                                           \
+		"raw") /* sparse raw file of `capacity` if target is absent (DiskOrCreate) */   \
+	X(OVERLAY, "overlay") /* qcow2 over the image `base`, anew; `link` leads to it */       \
+	X(LINK, "link")       /* target leads to the file `inner` of the image `base` */        \
+	X(EMPTY, "empty")     /* qcow2 of `capacity`, anew */                                   \
+	X(MEDIUM, "medium")   /* ISO 9660 with `files`, anew */                                 \
+	X(CLAIM, "claim")     /* a raw file of `capacity` in a claim's folder, made or grown */ \
+	X(BRIDGE, "bridge")   /* no volume: the host must have a bridge `target` … */         \
+	X(DEVICE, "device")   /* … or a network device … */                                 \
 	X(PROGRAM, "program") /* … or a program of that name */
 
 enum volume_work_kind {
@@ -114,6 +116,7 @@ struct volume_work {
 	char *inner;              /* owned or NULL; which file, where the image is a folder */
 	char *link;               /* owned or NULL; absolute path, in the run's folder */
 	int64_t capacity;         /* bytes */
+	bool claimed;             /* OVERLAY: base is a claim's file, made if it is not there */
 	char *label;              /* owned or NULL; MEDIUM */
 	struct media_file *files; /* owned; MEDIUM: a Secret may be among them */
 	size_t n_files;
@@ -139,7 +142,7 @@ struct op {
 	bool keep_nvram; /* UNDEFINE: the EFI variables are not ours to remove */
 	bool paused; /* START: the guest's clock stands still until RESUME; MIGRATE: until MIGRATE_RESUME */
 	char *peer;      /* owned or NULL; MIGRATE: the node to which the guest goes */
-	char *directory; /* owned; PREPARE, CLEAN: the run's own folder */
+	char *directory; /* owned; PREPARE, CLEAN: the run's own folder; DROP: a claim's */
 	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes */
 	struct volume_work *work; /* owned; PREPARE */
 	size_t n_work;

@@ -30,7 +30,9 @@
 	X(CONFIG_MAP,     "configMap") \
 	X(SECRET,         "secret") \
 	X(DOWNWARD_API,   "downwardAPI") \
-	X(SYSPREP,        "sysprep")
+	X(SYSPREP,        "sysprep") \
+	X(CLAIM,          "persistentVolumeClaim") \
+	X(EPHEMERAL,      "ephemeral")
 /* clang-format on */
 #define BOOTLOADERS(X)  X(BIOS, "bios") X(EFI, "efi") X(EFI_SECURE, "efi-secure")
 #define PANIC_MODELS(X) X(ISA, "isa") X(HYPERV, "hyperv") X(PVPANIC, "pvpanic")
@@ -168,7 +170,8 @@ struct volume {
 	char *inner;      /* owned or NULL; containerDisk.path: the file within a folder's image */
 	int64_t capacity; /* bytes; emptyDisk, and hostDisk with create */
 	bool create;      /* hostDisk type DiskOrCreate */
-	bool shared;      /* hostDisk shared: true */
+	bool shared;      /* hostDisk shared: true; a claim that is ReadWriteMany */
+	char *claim; /* owned or NULL: its PersistentVolumeClaim; path and the rest are the agent's to fill */
 	struct media_source *media; /* owned or NULL: it is made for the guest */
 };
 

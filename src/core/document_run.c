@@ -56,6 +56,10 @@ static void add_volumes(cJSON *status, const struct vmi *vmi)
 		cJSON_AddStringToObject(json, "name", spec->disks[i].name);
 		cJSON_AddStringToObject(json, "target", target);
 		cJSON_AddStringToObject(json, "phase", vmi->prepared ? "Ready" : "Pending");
+		if (volume && volume->claim)
+			cJSON_AddStringToObject(cJSON_AddObjectToObject(json,
+							"persistentVolumeClaimInfo"),
+				"claimName", volume->claim);
 		if (volume && volume->kind == VOLUME_EMPTY_DISK)
 			cJSON_AddNumberToObject(json, "size", (double)volume_size(volume));
 		cJSON_AddItemToArray(list, json);

@@ -68,7 +68,7 @@ static void target(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct
 
 static bool is_raw(const struct volume *volume)
 {
-	return volume->kind == VOLUME_HOST_DISK || volume->media;
+	return volume->kind == VOLUME_HOST_DISK || volume->kind == VOLUME_CLAIM || volume->media;
 }
 
 static void driver(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct disk *disk,
@@ -103,6 +103,8 @@ static void backing(xmlTextWriterPtr w, const struct volume *volume, const char 
 	xml_open(w, "backingStore");
 	if (base) {
 		xml_attr(w, "type", "file");
+		if (volume->kind == VOLUME_EPHEMERAL) /* guests write to it: never probed */
+			xml_empty(w, "format", "type", "raw", NULL);
 		xml_empty(w, "source", "file", base, NULL);
 		xml_empty(w, "backingStore", NULL);
 	}

@@ -18,7 +18,7 @@ const struct volume *volume_of(const struct vmi_spec *spec, const char *name)
 
 char *volume_target(const struct volume *volume, const char *directory)
 {
-	if (volume->kind == VOLUME_HOST_DISK)
+	if (volume->kind == VOLUME_HOST_DISK || volume->kind == VOLUME_CLAIM)
 		return xstrdup(volume->path);
 	return xasprintf("%s/%s.%s", directory, volume->name, volume->media ? "iso" : "qcow2");
 }
@@ -30,11 +30,14 @@ char *volume_path(const struct vmi_spec *spec, const char *name, const char *dir
 	return volume ? volume_target(volume, directory) : NULL;
 }
 
+static bool has_base(const struct volume *volume)
+{
+	return volume->kind == VOLUME_CONTAINER_DISK || volume->kind == VOLUME_EPHEMERAL;
+}
+
 char *volume_base(const struct volume *volume, const char *directory)
 {
-	return volume->kind == VOLUME_CONTAINER_DISK
-		? xasprintf("%s/%s.base", directory, volume->name)
-		: NULL;
+	return has_base(volume) ? xasprintf("%s/%s.base", directory, volume->name) : NULL;
 }
 
 char *kernel_path(const char *directory)
@@ -56,6 +59,10 @@ static enum volume_work_kind work_kind(const struct volume *volume)
 		return VOLUME_WORK_OVERLAY;
 	case VOLUME_EMPTY_DISK:
 		return VOLUME_WORK_EMPTY;
+	case VOLUME_CLAIM:
+		return VOLUME_WORK_CLAIM;
+	case VOLUME_EPHEMERAL:
+		return VOLUME_WORK_OVERLAY;
 	case VOLUME_NO_CLOUD:
 	case VOLUME_CONFIG_DRIVE:
 	case VOLUME_CONFIG_MAP:
@@ -82,10 +89,11 @@ static struct volume_work volume_work_of(const struct volume *volume, const char
 		.kind = work_kind(volume),
 		.volume = xstrdup(volume->name),
 		.target = volume_target(volume, directory),
-		.base = volume->kind == VOLUME_CONTAINER_DISK ? xstrdup(volume->path) : NULL,
+		.base = has_base(volume) ? xstrdup(volume->path) : NULL,
 		.inner = xstrdup(volume->inner),
 		.link = volume_base(volume, directory),
 		.capacity = volume_size(volume),
+		.claimed = volume->kind == VOLUME_EPHEMERAL,
 		.label = volume->media ? xstrdup(volume->media->label) : NULL,
 	};
 }

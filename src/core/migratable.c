@@ -94,6 +94,10 @@ static char *check_disks(const struct vmi *vmi)
 		if (volume->kind == VOLUME_HOST_DISK && !volume->shared)
 			return xasprintf("hostDisk '%s' is not on shared storage (shared: true)",
 				volume->name);
+		if (volume->kind == VOLUME_CLAIM && !volume->shared)
+			return xasprintf("PersistentVolumeClaim '%s' is not shared (accessModes: "
+					 "ReadWriteMany)",
+				volume->claim);
 	}
 	return NULL;
 }

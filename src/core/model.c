@@ -119,6 +119,7 @@ static void volumes_free(struct volume *volumes, size_t n)
 		free(volumes[i].path);
 		free(volumes[i].inner);
 		media_source_free(volumes[i].media);
+		free(volumes[i].claim);
 	}
 	free(volumes);
 }

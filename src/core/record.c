@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/age.h"
+#include "core/claim.h"
 #include "core/codec.h"
 #include "core/edit.h"
 #include "core/machine.h"
@@ -93,6 +94,7 @@ struct record *record_copy(const struct record *r)
 	copy->meta.labels = xstrdup(r->meta.labels);
 	copy->meta.annotations = xstrdup(r->meta.annotations);
 	copy->content = xstrdup(r->content);
+	copy->capacity = xstrdup(r->capacity);
 	return copy;
 }
 
@@ -102,6 +104,7 @@ void record_free(struct record *r)
 		return;
 	object_meta_done(&r->meta);
 	free(r->content);
+	free(r->capacity);
 	free(r);
 }
 
@@ -150,6 +153,8 @@ int record_replace(struct record *r, const struct node *root, struct err *err)
 	bool new_spec = !node_equal(node_get(before, "spec"), node_get(root, "spec"));
 	int ret = check_immutable(r, before, root, err);
 
+	if (ret == 0 && r->kind == KIND_PVC)
+		ret = claim_check_change(before, root, err);
 	node_free(before);
 	if (ret < 0)
 		return ret;
@@ -207,6 +212,16 @@ struct node *record_tree(const struct record *r)
 	return root;
 }
 
+static void add_finalizers(const struct record *r, struct node *root)
+{
+	struct node *list = node_new(NODE_LIST, NULL);
+
+	node_append(list, node_new(NODE_STRING, CLAIM_PROTECTION));
+	if (r->drops_data)
+		node_append(list, node_new(NODE_STRING, CLAIM_DATA));
+	node_set_path(root, "metadata.finalizers", list);
+}
+
 static void add_server_set(const struct record *r, struct node *root)
 {
 	autofree char *rv = xasprintf("%lld", (long long)r->meta.rv);
@@ -218,19 +233,20 @@ static void add_server_set(const struct record *r, struct node *root)
 	set_time(root, "metadata.creationTimestamp", r->meta.created);
 	if (r->meta.deleted)
 		set_time(root, "metadata.deletionTimestamp", r->meta.deleted);
+	if (r->kind == KIND_PVC)
+		add_finalizers(r, root);
 }
 
-/* Nothing acts on a claim or a DataVolume in this version, and each says so. */
+/* Nothing acts on a DataVolume in this version, and it says so. */
 static const char *status_of(const struct record *r)
 {
 	/* clang-format off */
 	static const char *const texts[KIND_MAX] = {
 		[KIND_NAMESPACE]   = "{\"phase\":\"Active\"}",
-		[KIND_PVC]         = "{\"phase\":\"Pending\"}",
 		[KIND_DATA_VOLUME] =
 			"{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"Running\",\"status\":\"False\","
 			"\"reason\":\"NotSupported\",\"message\":\"this version imports no images: use a "
-			"containerDisk or a hostDisk\"}]}",
+			"containerDisk or a PersistentVolumeClaim\"}]}",
 	};
 	/* clang-format on */
 
@@ -246,7 +262,9 @@ char *record_document(const struct record *r)
 
 	add_server_set(r, root);
 	add_given(r, root);
-	if (status)
+	if (r->kind == KIND_PVC)
+		node_set(root, "status", claim_status(root, r->capacity));
+	else if (status)
 		node_set(root, "status", text_tree(status));
 	json = node_json(root);
 	node_free(root);
@@ -273,6 +291,15 @@ static int load_meta(struct record *r, const struct node *root)
 	return 0;
 }
 
+static void load_claim(struct record *r, const struct node *root)
+{
+	const struct node *finalizers = node_at(root, "metadata.finalizers");
+
+	r->capacity = xstrdup(node_text(root, "status.capacity.storage"));
+	for (size_t i = 0; finalizers && i < finalizers->n_children; i++)
+		r->drops_data |= streq(finalizers->children[i]->text, CLAIM_DATA);
+}
+
 int record_load(enum object_kind kind, const char *document, struct record **ret, struct err *err)
 {
 	struct node *root = text_tree(document);
@@ -286,6 +313,8 @@ int record_load(enum object_kind kind, const char *document, struct record **ret
 			object_kind_name(kind));
 	}
 	read_given(r, root);
+	if (kind == KIND_PVC)
+		load_claim(r, root);
 	node_free(root);
 	*ret = r;
 	return 0;

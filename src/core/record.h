@@ -20,6 +20,11 @@ struct record {
 	char *content; /* owned: JSON object of all but apiVersion, kind, metadata and status */
 	size_t size;   /* bytes of content, labels and annotations */
 	bool changed;  /* to be saved by this turn's commit */
+	/* Of a PersistentVolumeClaim: */
+	char *capacity;  /* owned or NULL: the quantity that its file has, once it was made */
+	bool drops_data; /* its file goes with it */
+	uint64_t drop;   /* the op that removes it; 0: none under way */
+	msec retry_at;   /* boot time before which that is not tried again */
 };
 
 /* Of a checked manifest; uid, created and rv are the caller's to set. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base64.h"
+#include "core/claim.h"
 #include "core/edit.h"
 #include "core/names.h"
 #include "core/record.h"
@@ -38,7 +39,6 @@ static const struct {
 	{ KIND_CONFIG_MAP,           "data",       MEMBER_TEXTS,   false },
 	{ KIND_CONFIG_MAP,           "binaryData", MEMBER_BASE64S, false },
 	{ KIND_CONFIG_MAP,           "immutable",  MEMBER_BOOL,    false },
-	{ KIND_PVC,                  "spec",       MEMBER_MAP,     true },
 	{ KIND_DATA_VOLUME,          "spec",       MEMBER_MAP,     true },
 	{ KIND_NETWORK,              "spec",       MEMBER_MAP,     false },
 	{ KIND_PRIORITY_CLASS,       "value",            MEMBER_NUMBER, true },
@@ -256,6 +256,8 @@ void record_check(struct check *c, struct node *root, enum object_kind kind)
 		schema_prune(root, scope, "");
 		schema_check(c, root, scope);
 	}
+	if (kind == KIND_PVC)
+		claim_rules(c, root);
 	if (node_get(root, "metadata"))
 		check_place(c, node_get(root, "metadata"), kind);
 	if (c->findings->n == before)

@@ -76,6 +76,13 @@ static bool is_on_node(const struct node *volume)
 		node_get(volume, "dataVolume");
 }
 
+static bool reads_claim(const struct node *volume)
+{
+	const struct node *readonly = node_at(volume, "persistentVolumeClaim.readOnly");
+
+	return readonly && streq(readonly->text, "true");
+}
+
 /* What the guest shares with others, or talks to itself, is a raw file or device that outlives the run. */
 static void host_rules(struct check *c, const struct node *disk, const struct node *volume)
 {
@@ -89,9 +96,13 @@ static void host_rules(struct check *c, const struct node *disk, const struct no
 	if (shared && volume && !is_on_node(volume))
 		check_add_key(c, shareable, "shareable",
 			"the volume is this run's own; share a hostDisk or a persistentVolumeClaim");
-	if (lun && volume && !is_on_node(volume))
+	if (reads_claim(volume) && node_get(disk, "disk") && streq(bus_of(disk), DEFAULT_DISK_BUS))
+		check_add_key(c, disk, "disk.bus",
+			"a disk on sata, which is the default, cannot be read-only, and its claim is: "
+			"use another bus");
+	if (lun && volume && !node_get(volume, "hostDisk"))
 		check_add_key(c, lun, "lun",
-			"it needs a block device: a hostDisk or a persistentVolumeClaim");
+			"it needs a block device, such as a hostDisk can be; claims are files here");
 }
 
 static void option_rules(struct check *c, const struct node *disk)

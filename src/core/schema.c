@@ -23,10 +23,11 @@ static const struct schema_table *const tables[] = {
 	&schema_probe,
 	&schema_instancetype,
 	&schema_preference,
+	&schema_claim,
 };
 
 #define NO_COPIES  "write a VirtualMachine for each"
-#define NO_STORAGE "machines have their disks in files: hostDisk"
+#define NO_STORAGE "machines have their disks in claims, or in files: hostDisk"
 
 /* clang-format off */
 const struct schema_kind schema_kinds[] = {
@@ -42,7 +43,7 @@ const struct schema_kind schema_kinds[] = {
 	{ "VirtualMachineInstanceReplicaSet",  SCOPE_MAX, NO_COPIES, NULL },
 	{ "VirtualMachinePool",                SCOPE_MAX, NO_COPIES, NULL },
 	{ "DataVolume",                        SCOPE_MAX, NULL, NO_STORAGE },
-	{ "PersistentVolumeClaim",             SCOPE_MAX, NULL, NO_STORAGE },
+	{ "PersistentVolumeClaim",             SCOPE_CLAIM, NULL, NULL },
 	{ "Secret",                            SCOPE_MAX, NULL, NULL },
 	{ "ConfigMap",                         SCOPE_MAX, NULL, NULL },
 	{ "NetworkAttachmentDefinition",       SCOPE_MAX, NULL, NULL },

@@ -43,6 +43,7 @@ enum schema_scope {
 	SCOPE_INSTANCETYPE,  /* a whole one, of a namespace or of the host */
 	SCOPE_PREFERENCE,
 	SCOPE_PROBE, /* of liveness or readiness */
+	SCOPE_CLAIM, /* a whole PersistentVolumeClaim */
 	SCOPE_MAX
 };
 

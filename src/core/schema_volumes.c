@@ -4,7 +4,8 @@
  */
 #include "core/schema_rows.h"
 
-#define NO_STORAGE "use a hostDisk"
+#define NO_PLUGGING "volumes are not plugged into a guest that runs in this version"
+#define NO_STORAGE  "use a persistentVolumeClaim, or a containerDisk"
 
 #define NO_AGENT_KEYS "use noCloud or configDrive"
 #define SSH_KEY       "accessCredentials[].sshPublicKey"
@@ -79,11 +80,17 @@ static const struct schema_field rows[] = {
 	F(SPEC, DOWNWARD ".resourceFieldRef.divisor",      QUANTITY, RANGE(1, 0), DEFAULT("1")),
 	F(SPEC, "volumes[].downwardMetrics",               MAP,
 		REFUSED("read the guest's figures on the host")),
-	F(SPEC, "volumes[].ephemeral",                     MAP,
-		REFUSED("use a containerDisk, whose image is a local file")),
+	F(SPEC, "volumes[].ephemeral",                     MAP),
+	F(SPEC, "volumes[].ephemeral.persistentVolumeClaim", MAP, REQUIRED),
+	F(SPEC, "volumes[].ephemeral.persistentVolumeClaim.claimName", STRING, REQUIRED, RULE(NAME)),
+	F(SPEC, "volumes[].ephemeral.persistentVolumeClaim.readOnly", BOOL,
+		IGNORED("the claim below is only read anyway")),
 	F(SPEC, "volumes[].memoryDump",                    MAP,
 		REFUSED("a guest's memory is not dumped in this version")),
-	F(SPEC, "volumes[].persistentVolumeClaim",         MAP, REFUSED(NO_STORAGE)),
+	F(SPEC, "volumes[].persistentVolumeClaim",         MAP),
+	F(SPEC, "volumes[].persistentVolumeClaim.claimName", STRING, REQUIRED, RULE(NAME)),
+	F(SPEC, "volumes[].persistentVolumeClaim.readOnly", BOOL, DEFAULT("false")),
+	F(SPEC, "volumes[].persistentVolumeClaim.hotpluggable", BOOL, IGNORED(NO_PLUGGING)),
 	F(SPEC, "volumes[].secret",                        MAP),
 	F(SPEC, "volumes[].secret.secretName",             STRING, REQUIRED, RULE(NAME)),
 	F(SPEC, "volumes[].secret.optional",               BOOL, DEFAULT("false")),

@@ -19,6 +19,28 @@ static int parse_host_disk(const struct node *host, struct volume *volume, struc
 	return volume->path ? 0 : err_set(err, ERR_INVALID, "hostDisk has no path");
 }
 
+static int parse_claim(const struct node *from, struct volume *volume, struct err *err)
+{
+	bool own = node_get(from, "persistentVolumeClaim");
+
+	volume->kind = own ? VOLUME_CLAIM : VOLUME_EPHEMERAL;
+	volume->claim = spec_copy(from,
+		own ? "persistentVolumeClaim.claimName"
+		    : "ephemeral.persistentVolumeClaim.claimName");
+	return volume->claim
+		? 0
+		: err_set(err, ERR_INVALID, "volume '%s' names no claim", volume->name);
+}
+
+/* Its disk is read only. */
+static void take_read_only(const struct node *volume, struct vmi_spec *s)
+{
+	for (size_t i = 0; i < s->n_disks; i++)
+		if (streq(s->disks[i].name, node_text(volume, "name")))
+			s->disks[i].readonly |=
+				spec_bool(volume, "persistentVolumeClaim.readOnly", false);
+}
+
 static int parse_volume(const struct node *from, struct volume *volume, struct err *err)
 {
 	const char *image = node_text(from, "containerDisk.image");
@@ -34,6 +56,8 @@ static int parse_volume(const struct node *from, struct volume *volume, struct e
 		volume->inner = spec_copy(from, "containerDisk.path");
 		return 0;
 	}
+	if (node_get(from, "persistentVolumeClaim") || node_get(from, "ephemeral"))
+		return parse_claim(from, volume, err);
 	if (!node_get(from, "emptyDisk"))
 		return spec_parse_medium(from, volume, err);
 	volume->kind = VOLUME_EMPTY_DISK;
@@ -47,7 +71,9 @@ int spec_parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *
 	int rc = spec_list(spec, "volumes", &list, &n, err);
 
 	s->volumes = rc || !n ? NULL : xcalloc(n, sizeof(*s->volumes));
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; !rc && i < n; i++) {
 		rc = parse_volume(list->children[i], &s->volumes[s->n_volumes++], err);
+		take_read_only(list->children[i], s);
+	}
 	return rc;
 }

@@ -149,6 +149,7 @@ int agent_new(const struct agent_options *options, struct now now, struct agent 
 		return ret;
 	}
 	namespaces_load(agent, now);
+	claims_load(agent);
 	*ret_agent = agent;
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include <vmagent/log.h>
 
+#include "core/claim.h"
 #include "core/input.h"
 #include "core/netconfig.h"
 #include "core/tuning.h"
@@ -20,8 +21,9 @@ struct agent_options { /* borrowed for the agent's life */
 	struct store *store;
 	struct hypervisor *hv;
 	struct policy policy;
-	const char *state_dir; /* runs' folders are <state_dir>/vmi/<uid> */
-	const char *node_name; /* this host's name: status.nodeName */
+	const char *state_dir;         /* runs' folders are <state_dir>/vmi/<uid> */
+	const struct storage *storage; /* NULL: claims lie in <state_dir>/pvc */
+	const char *node_name;         /* this host's name: status.nodeName */
 	const char *boot_id; /* the kernel's; another one than stored means: every deadline is over */
 	bool kvm;            /* domains of type kvm, else qemu */
 	bool kvm_is_missing; /* it is required and does not work: nothing starts */

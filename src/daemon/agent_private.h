@@ -27,7 +27,7 @@
 struct inflight { /* an op that left, by rising id */
 	uint64_t id;
 	enum op_kind kind;
-	char *ns, *name; /* owned; NULL for LIST and DESCRIBE */
+	char *ns, *name; /* owned; NULL for LIST, DESCRIBE and DROP */
 	char vmi_uid[UID_SIZE];
 	uint64_t facts; /* the machine's fact counter when it left */
 };
@@ -104,6 +104,11 @@ struct capacity { /* capacity.c */
 	struct machine_list waiting; /* for room, in the order in which they are let in */
 };
 
+struct claims {               /* claims.c */
+	unsigned terminating; /* so many are to go */
+	msec wake_at;         /* boot time at which the removal of one is tried again */
+};
+
 struct macs {                   /* MAC addresses of runs, sorted */
 	struct mac_claim *list; /* owned */
 	size_t n, cap;
@@ -161,6 +166,7 @@ struct agent {
 	struct disks disks;
 	struct capacity capacity;
 	struct macs macs;
+	struct claims claims;
 	bool freed; /* a run gave back what others may wait for */
 	struct peers peers;
 	struct migrations migrations;
@@ -269,6 +275,7 @@ void ops_plan_list(struct agent *agent, struct now now);
 /* The op of an errand for m's run; returns its id. */
 uint64_t ops_plan_errand(struct agent *agent, struct machine *m, const struct errand *errand);
 uint64_t ops_plan_describe(struct agent *agent, const char *domain); /* returns its id */
+uint64_t ops_plan_drop(struct agent *agent, char *folder); /* takes folder; returns its id */
 void ops_send(struct agent *agent, struct now now);
 /* Whether op id still waits for the commit. */
 bool ops_is_unsent(const struct agent *agent, uint64_t id);
@@ -296,6 +303,17 @@ void networks_fill_start(const struct agent *agent, struct op *op, const struct 
 	size_t n);
 void networks_fill_prepare(const struct agent *agent, const struct machine *m, struct op *op);
 void disks_done(struct disks *disks);
+
+/* claims.c: fills in where the files of m's claims lie, and how big they are to be. */
+void claims_bind(const struct agent *agent, struct machine *m);
+enum obstacle claims_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+/* m's run was prepared: the files of its claims are there. */
+void claims_made(struct agent *agent, const struct machine *m);
+/* r is to go when no run uses it; its file with it, unless only its manifest went. */
+void claims_delete(struct agent *agent, struct record *r, bool by_file, struct now now);
+void claims_load(struct agent *agent);
+void claims_turn(struct agent *agent, struct now now); /* those that are to go, and can */
+void claims_dropped(struct agent *agent, const struct op_result *result, struct now now);
 
 /* media.c: what its media are made of is there, and goes into its op. */
 enum obstacle media_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);

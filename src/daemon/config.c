@@ -173,6 +173,8 @@ static void default_roots(struct config *config)
 		if (!roots[0])
 			roots[0] = xasprintf("%s/%s", config->state, root_lists[i].folder);
 	}
+	if (!config->storage.directory)
+		config->storage.directory = xasprintf("%s/pvc", config->state);
 	if (!config->images.directory)
 		config->images.directory = xasprintf("%s/images", config->state);
 }
@@ -218,6 +220,7 @@ void config_done(struct config *config)
 	for (size_t i = 0; i < ARRAY_SIZE(root_lists); i++)
 		roots_done(roots_at(config, &root_lists[i]));
 	image_rules_done(&config->images);
+	storage_done(&config->storage);
 	config_peers_done(config);
 	host_place_done(&config->place);
 	network_config_done(&config->networks);

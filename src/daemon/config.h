@@ -9,6 +9,7 @@
 #include <vmagent/err.h>
 #include <vmagent/peer.h>
 
+#include "core/claim.h"
 #include "core/image_ref.h"
 #include "core/netconfig.h"
 #include "core/tuning.h"
@@ -40,6 +41,7 @@ struct config {
 	char *image_roots[CONFIG_ROOTS_MAX + 1]; /* … of containerDisk images: <state>/images */
 	struct image_map
 		images; /* what stands for images of registries; its folder: <state>/images */
+	struct storage storage; /* of claims; its folder: <state>/pvc */
 	struct network_config networks;
 	enum emulation emulation; /* auto: KVM where it truly works */
 	struct tuning tuning;

@@ -260,6 +260,7 @@ static const struct {
 } parts[] = {
 	{ "peers", config_read_peers },
 	{ "images", config_read_images },
+	{ "storage", config_read_storage },
 	{ "labels", config_read_labels },
 	{ "taints", config_read_taints },
 	{ "podNetwork", config_read_pod_network },

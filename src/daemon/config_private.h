@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the two sources of the configuration share: config.c has the tables of settings and reads the
- * command line, config_file.c reads the file, config_peers.c, config_images.c and config_networks.c what it says of those.
+ * command line, config_file.c reads the file, config_peers.c, config_images.c, config_storage.c and config_networks.c what it says of those.
  */
 #ifndef VMAGENT_DAEMON_CONFIG_PRIVATE_H
 #define VMAGENT_DAEMON_CONFIG_PRIVATE_H
@@ -44,6 +44,8 @@ const char *config_expects(const char *name, const char *text);
 int config_read_peers(struct config *config, const char *path, const struct node *list,
 	struct err *err);
 int config_read_images(struct config *config, const char *path, const struct node *list,
+	struct err *err);
+int config_read_storage(struct config *config, const char *path, const struct node *map,
 	struct err *err);
 int config_read_labels(struct config *config, const char *path, const struct node *map,
 	struct err *err);

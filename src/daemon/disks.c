@@ -23,8 +23,16 @@ static bool is_holding(const struct machine *m)
 		(m->vmi->prepared || m->ops[LANE_MAIN].kind == OP_PREPARE);
 }
 
+/* A file that lasts, and that other runs may name as well. */
+static bool is_common(const struct volume *volume)
+{
+	return volume->kind == VOLUME_HOST_DISK || volume->claim;
+}
+
 static enum use use_of(const struct vmi_spec *spec, const struct volume *volume)
 {
+	if (volume->kind == VOLUME_EPHEMERAL)
+		return USE_READ;
 	for (size_t i = 0; i < spec->n_disks; i++) {
 		const struct disk *disk = &spec->disks[i];
 
@@ -96,7 +104,7 @@ void disks_update(struct agent *agent, struct machine *m)
 		return;
 	}
 	for (size_t i = 0; i < m->vmi->typed.n_volumes; i++) {
-		if (m->vmi->typed.volumes[i].kind == VOLUME_HOST_DISK)
+		if (is_common(&m->vmi->typed.volumes[i]))
 			claim(&agent->disks, m, &m->vmi->typed.volumes[i]);
 	}
 }
@@ -120,9 +128,8 @@ enum obstacle disks_obstacle(const struct agent *agent, const struct machine *m,
 {
 	for (size_t i = 0; i < m->vmi->typed.n_volumes; i++) {
 		const struct volume *volume = &m->vmi->typed.volumes[i];
-		const struct machine *holder = volume->kind == VOLUME_HOST_DISK
-			? holder_of(&agent->disks, m, volume)
-			: NULL;
+		const struct machine *holder =
+			is_common(volume) ? holder_of(&agent->disks, m, volume) : NULL;
 
 		if (!holder)
 			continue;

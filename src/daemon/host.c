@@ -7,7 +7,7 @@
 
 static bool is_volume_op(enum op_kind kind)
 {
-	return kind == OP_PREPARE || kind == OP_CLEAN;
+	return kind == OP_PREPARE || kind == OP_CLEAN || kind == OP_DROP;
 }
 
 static void host_start(struct hypervisor *hv)

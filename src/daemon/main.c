@@ -222,6 +222,7 @@ static void fill_options(struct program *p)
 			.image_roots = (const char *const *)p->config.image_roots,
 			.default_namespace = "default" },
 		.state_dir = p->config.state,
+		.storage = &p->config.storage,
 		.node_name = p->node_name,
 		.boot_id = p->boot_id,
 		.pvpanic = virt_has_pvpanic(),

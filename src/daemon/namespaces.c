@@ -63,7 +63,7 @@ struct order {
 	struct now now;
 };
 
-static void delete_records(struct agent *agent, const char *ns)
+static void delete_records(struct agent *agent, const char *ns, struct now now)
 {
 	struct records *rs = &agent->records;
 
@@ -73,7 +73,10 @@ static void delete_records(struct agent *agent, const char *ns)
 		if (!streq(r->meta.ns, ns))
 			continue;
 		origins_deleted(agent, r->kind, ns, r->meta.name);
-		records_remove(rs, r);
+		if (r->kind == KIND_PVC)
+			claims_delete(agent, r, false, now);
+		else
+			records_remove(rs, r);
 	}
 }
 
@@ -127,7 +130,7 @@ void namespace_delete(struct agent *agent, struct record *r, const struct actor 
 	r->meta.deleted = now.wall;
 	agent->records.terminating++;
 	records_touch(&agent->records, r);
-	delete_records(agent, r->meta.name);
+	delete_records(agent, r->meta.name, now);
 	delete_machines(agent, r->meta.name, &order);
 }
 

@@ -471,6 +471,8 @@ void agent_delete_object(struct agent *agent, const struct target *t, const stru
 {
 	if (t->kind == KIND_NAMESPACE)
 		namespace_delete(agent, t->record, actor, now);
+	else if (t->kind == KIND_PVC)
+		claims_delete(agent, t->record, actor->kind == ACTOR_FILE, now);
 	else if (t->record)
 		records_remove(&agent->records, t->record);
 	else if (t->kind == KIND_VM)

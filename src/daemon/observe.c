@@ -326,6 +326,8 @@ static void machine_result(struct agent *agent, const struct inflight *in,
 	migrations_result(agent, m, result);
 	if (in->kind == OP_READ)
 		read_result(agent, m, in, result);
+	if (in->kind == OP_PREPARE && result->err.code == ERR_OK && m->vmi)
+		claims_made(agent, m);
 	if (in->kind == OP_PURGE)
 		note_purge(agent, m, result);
 	if (in->kind == OP_START)
@@ -349,6 +351,8 @@ void input_result(struct agent *agent, const struct input *input, struct now now
 		list_result(agent, input->result, now);
 	else if (in.kind == OP_DESCRIBE)
 		adopt_result(agent, input->result, now);
+	else if (in.kind == OP_DROP)
+		claims_dropped(agent, input->result, now);
 	else if (op_kind_lane(in.kind) == LANE_ERRAND || in.kind == OP_AGENT_LOOK)
 		errands_result(agent, input->result);
 	else

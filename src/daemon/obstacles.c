@@ -13,6 +13,7 @@ typedef enum obstacle obstacle_fn(const struct agent *agent, const struct machin
 static obstacle_fn *const checks[] = {
 	kvm_obstacle,
 	placing_obstacle,
+	claims_obstacle,
 	disks_obstacle,
 	media_obstacle,
 	macs_obstacle,
@@ -22,6 +23,7 @@ static obstacle_fn *const checks[] = {
 
 void obstacles_update(struct agent *agent, struct machine *m)
 {
+	claims_bind(agent, m);
 	disks_update(agent, m);
 	capacity_update(agent, m);
 }

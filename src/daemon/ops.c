@@ -205,6 +205,15 @@ uint64_t ops_plan_describe(struct agent *agent, const char *domain)
 	return op->id;
 }
 
+uint64_t ops_plan_drop(struct agent *agent, char *folder)
+{
+	struct op *op = op_new(agent, OP_DROP);
+
+	op->directory = folder;
+	book(agent, op);
+	return op->id;
+}
+
 /* Deadlines count from here: what could not be saved for a while has waited for us, not for libvirt. */
 static void set_deadline(struct agent *agent, const struct op *op, struct now now)
 {
@@ -216,8 +225,8 @@ static void set_deadline(struct agent *agent, const struct op *op, struct now no
 		agent->list_deadline = deadline;
 		return;
 	}
-	if (op->kind == OP_DESCRIBE)
-		return; /* nobody's but the request's */
+	if (op->kind == OP_DESCRIBE || op->kind == OP_DROP)
+		return; /* no machine's */
 	m = machines_find(&agent->machines, op->ns, op->name);
 	if (m && m->ops[lane].id == op->id)
 		m->ops[lane].deadline = deadline;

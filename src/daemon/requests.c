@@ -216,12 +216,12 @@ static void delete_machine(struct agent *agent, const struct target *t,
 	agent_delete_object(agent, t, &request->actor, now);
 }
 
-/* A record is gone at once, and with it what request_note() would say it of. */
+/* Most records are gone at once, and with it what request_note() would say it of. */
 static void note_gone(struct agent *agent, const struct request *request, const struct target *t)
 {
 	struct happening what = { .actor = request->actor };
 
-	if (!t->record || t->kind == KIND_NAMESPACE)
+	if (!t->record || t->kind == KIND_NAMESPACE || t->kind == KIND_PVC)
 		return;
 	happen(&what, t->kind, "DeleteRequested", "deleted");
 	agent_note(agent, t->meta, &what);

@@ -105,8 +105,6 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 	autofree char *words = NULL;
 	struct types_look types = { 0 };
 	struct host_facts host = { .now = now,
-		.obstacle = obstacles_find(agent, m, &words),
-		.obstacle_words = words,
 		.types = types_look_for(agent, m, &types) ? &types : NULL,
 		.tuning = &agent->options->tuning,
 		.connected = agent->connected,
@@ -120,6 +118,8 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 	report_overdue(agent, m, now);
 	obstacles_update(agent, m);
 	peers_count(agent, m);
+	host.obstacle = obstacles_find(agent, m, &words);
+	host.obstacle_words = words;
 	plan = machine_decide(m, &host);
 	hostdown_follow(agent, m, plan.may_live);
 	again = slots_follow(&agent->slots, m, &plan, now);
@@ -207,6 +207,7 @@ bool agent_turn(struct agent *agent, struct now now)
 	turn = turn_begin(agent);
 	if (!agent->uncommitted) {
 		decide_list(agent, now);
+		claims_turn(agent, now);
 		namespaces_turn(agent);
 		for (size_t i = 0; i < turn.n; i++)
 			decide_machine(agent, turn.touched[i], now);
@@ -235,7 +236,8 @@ msec agent_wake_at(const struct agent *agent)
 
 	if (agent->list_id && agent->list_overdue)
 		list = NEVER; /* nothing but its answer or a new connection helps */
-	return MIN(MIN(machines_next_wake(&agent->machines), errands_wake_at(agent)),
+	return MIN(MIN(machines_next_wake(&agent->machines),
+			   MIN(errands_wake_at(agent), agent->claims.wake_at)),
 		MIN(MIN(agent->migrations.wake_at, rebuild_wake_at(agent)),
 			agent->connected ? list : NEVER));
 }

@@ -132,7 +132,7 @@ static int check_file(struct job *job, const struct volume_work *work, const cha
 
 /* An empty disk of its size that is on disk before it has its name: what a crash leaves is a leftover,
  * not a disk without a size. Never replaces what is there. */
-static int write_raw(int folder, const char *name, int64_t capacity)
+int image_write_raw(int folder, const char *name, int64_t capacity)
 {
 	autofree char *tmp = xasprintf("%s" IMAGE_TMP_SUFFIX, name);
 	int fd, ret = 0;
@@ -174,7 +174,7 @@ static int create_raw(struct job *job, const struct volume_work *work)
 	folder = open_folder(job, work, path);
 	if (folder < 0)
 		return -(int)job->err.code;
-	ret = write_raw(folder, name, work->capacity);
+	ret = image_write_raw(folder, name, work->capacity);
 	close(folder);
 	if (ret == -EEXIST) /* somebody was faster */
 		return check_file(job, work, work->target);
@@ -222,10 +222,21 @@ static int put_link(struct job *job, const struct volume_work *work, const char 
 	return 0;
 }
 
+/* A guest writes to it: raw, whatever its first bytes say. */
+static int check_claimed(struct job *job, const struct volume_work *work, const char **ret_format)
+{
+	*ret_format = "raw";
+	if (image_make_claim(job, work, work->base) < 0)
+		return -(int)job->err.code;
+	return put_link(job, work, work->link, work->base);
+}
+
 static int check_base(struct job *job, const struct volume_work *work, const char **ret_format)
 {
 	char real[PATH_MAX];
 
+	if (work->claimed)
+		return check_claimed(job, work, ret_format);
 	if (image_find(job, work, real) < 0 || check_kind(job, work, real) < 0 ||
 		check_format(job, work, real, ret_format) < 0)
 		return -(int)job->err.code;
@@ -268,6 +279,8 @@ static int check_work(struct job *job, size_t i)
 		return check_file(job, work, work->target);
 	case VOLUME_WORK_CREATE_RAW:
 		return create_raw(job, work);
+	case VOLUME_WORK_CLAIM:
+		return image_make_claim(job, work, work->target);
 	case VOLUME_WORK_OVERLAY:
 		return check_base(job, work, &job->formats[i]);
 	case VOLUME_WORK_LINK:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Removing a run's folder: by open folders, never following a link, no deeper than anything of ours can
+ * Removing a run's folder, or a claim's: by open folders, never following a link, no deeper than anything of ours can
  * be. A folder that is gone already is fine.
  */
 #include <dirent.h>
@@ -71,9 +71,10 @@ int image_remove_tree(const char *folder)
 void image_clean(struct job *job)
 {
 	const char *directory = job->op.directory;
-	int ret = image_remove_tree(directory);
+	bool claim = job->op.kind == OP_DROP;
+	int ret = claim ? image_drop_claim(directory) : image_remove_tree(directory);
 
 	if (ret < 0)
-		err_set(&job->err, ERR_IO, "cannot remove the run's folder '%s': %s", directory,
-			strerror(-ret));
+		err_set(&job->err, ERR_IO, "cannot remove the %s folder '%s': %s",
+			claim ? "claim's" : "run's", directory, strerror(-ret));
 }

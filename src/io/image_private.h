@@ -39,11 +39,16 @@ void image_check(struct job *job);
 int image_check_host(struct job *job, const struct volume_work *work);
 /* On the pool: the images are whole; makes them durable and gives them their names. */
 void image_finish(struct job *job);
-/* On the pool: removes the run's folder with all that is in it. */
+/* On the pool: removes the run's folder, or a claim's, with all that is in it. */
 void image_clean(struct job *job);
 
 /* image_find.c: the file that the work's image is, links followed and judged. */
 int image_find(struct job *job, const struct volume_work *work, char ret_real[PATH_MAX]);
+
+/* image_claim.c: the work's file of a claim, at path, is there and has its size. */
+int image_make_claim(struct job *job, const struct volume_work *work, const char *path);
+/* Removes a claim's folder with all that is in it; 0 if there is none, else -errno. */
+int image_drop_claim(const char *folder);
 
 /* image_medium.c: lays the files of a medium out for the child, in the folder that work_stage() names. */
 int image_stage_medium(struct job *job, const struct volume_work *work);
@@ -55,6 +60,8 @@ int image_remove_tree(const char *folder);
 /* image_check.c: puts the words of an error number into job->err; …_at names the part of the path that fails. */
 int image_fail(struct job *job, const struct volume_work *work, const char *path, int error);
 int image_fail_at(struct job *job, const struct volume_work *work, const char *path, int error);
+/* An empty disk of that size in the open folder, on disk before it has its name; -errno, -EEXIST: there is one. */
+int image_write_raw(int folder, const char *name, int64_t capacity);
 /* Whether an image at real, links followed, lies below an image root, or below one of `own`. */
 int image_check_real(struct job *job, const struct volume_work *work, const char *real,
 	const char *const own[2]);

@@ -23,6 +23,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 #define FUZZ_UUID "5d307ca9-b3ef-428c-8861-06e72d69f223"
 #define SCHEMA    "/usr/share/libvirt/schemas/domain.rng"
 #define DISKS     "/var/lib/vmagent/disks"
+#define CLAIMS    DISKS "/pvc"
 #define IMAGES    "/var/lib/vmagent/images"
 #define RUN       "/run/a"
 
@@ -118,7 +119,8 @@ static void check_work(const struct volume_work *work)
 {
 	static const char *const targets[] = { DISKS "/", RUN "/", NULL };
 	static const char *const links[] = { RUN "/", NULL };
-	static const char *const bases[] = { IMAGES "/", NULL };
+	static const char *const bases[] = { IMAGES "/", NULL },
+				 *const claims[] = { CLAIMS "/", NULL };
 
 	if (!is_among(work->target, targets, true) || !is_clean(work->target))
 		refuse("a path outside is made", work->target, "");
@@ -128,7 +130,8 @@ static void check_work(const struct volume_work *work)
 		refuse("a path leads out of its image", work->inner, "");
 	if (work->base && (!is_clean(work->base) || *work->base == '-'))
 		refuse("an image of a bad name", work->base, "");
-	if (work->base && *work->base == '/' && !is_among(work->base, bases, true))
+	if (work->base && *work->base == '/' &&
+		!is_among(work->base, work->claimed ? claims : bases, true))
 		refuse("an image outside", work->base, "");
 }
 
@@ -144,12 +147,21 @@ static void check_works(const struct vmi_spec *spec)
 
 /* ---- libvirt ---------------------------------------------------------------------------------- */
 
+static bool has_format(xmlNodePtr backing)
+{
+	for (xmlNodePtr child = backing->children; child; child = child->next)
+		if (streq((const char *)child->name, "format"))
+			return true;
+	return false;
+}
+
 /* What only the adapter can know, once it has looked at the file. */
 static void complete(xmlNodePtr node)
 {
 	for (; node; node = node->next) {
 		bool backing = node->type == XML_ELEMENT_NODE &&
-			streq((const char *)node->name, "backingStore") && node->children;
+			streq((const char *)node->name, "backingStore") && node->children &&
+			!has_format(node);
 
 		if (backing) {
 			xmlNodePtr format = xmlNewDocNode(node->doc, NULL, BAD_CAST "format", NULL);
@@ -230,6 +242,15 @@ static void make_domain(const struct manifest *m, const struct vmi_spec *spec, b
 	check_xml(xml);
 }
 
+/* As the agent does it: where the files of its claims lie. */
+static void bind_claims(const char *ns, struct vmi_spec *spec)
+{
+	for (size_t i = 0; i < spec->n_volumes; i++)
+		if (spec->volumes[i].claim)
+			spec->volumes[i].path =
+				xasprintf(CLAIMS "/%s/%s/disk.img", ns, spec->volumes[i].claim);
+}
+
 static void accepted(struct manifest *m)
 {
 	struct vmi_spec spec;
@@ -243,6 +264,7 @@ static void accepted(struct manifest *m)
 				  : node_copy(node_get(m->root, "spec"));
 	if (spec_parse(tree, &spec, &err))
 		refuse("what was checked cannot be typed", err.msg, "");
+	bind_claims(m->ns, &spec);
 	check_works(&spec);
 	make_domain(m, &spec, false);
 	make_domain(m, &spec, true);

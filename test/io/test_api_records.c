@@ -33,7 +33,11 @@ static char *object_of(const struct resource *r, const char *name)
 	bool has_spec = r->object != KIND_SECRET && r->object != KIND_CONFIG_MAP &&
 		r->object != KIND_PRIORITY_CLASS;
 	bool sized = r->object == KIND_INSTANCETYPE || r->object == KIND_CLUSTER_INSTANCETYPE;
-	const char *spec = sized ? "{\"cpu\":{\"guest\":1},\"memory\":{\"guest\":\"64Mi\"}}" : "{}";
+	const char *spec = r->object == KIND_PVC
+		? "{\"accessModes\":[\"ReadWriteOnce\"],"
+		  "\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}"
+		: sized ? "{\"cpu\":{\"guest\":1},\"memory\":{\"guest\":\"64Mi\"}}"
+			: "{}";
 
 	return xasprintf(
 		"{\"apiVersion\":\"%s%s%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\"}%s%s%s}",
@@ -63,6 +67,8 @@ static void live(const struct resource *r)
 	api_expect(&f, list, NULL, 200, "\"name\":\"one\"");
 	api_expect(&f, put, object, 200, "\"name\":\"one\"");
 	api_expect(&f, delete, NULL, 200, NULL);
+	if (r->object == KIND_PVC) /* its data goes first */
+		api_until(&f, get, 404);
 	api_expect(&f, get, NULL, 404, r->plural);
 	api_expect(&f, delete, NULL, 404, "NotFound");
 }

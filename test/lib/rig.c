@@ -93,6 +93,7 @@ static void work(struct rig *r, const struct op *op, struct op_result *result)
 	case OP_RESET:
 	case OP_CLEAN:
 	case OP_PURGE:
+	case OP_DROP:
 	case OP_CLAIM:
 	case OP_AGENT_SHUTDOWN:
 	case OP_AGENT_REBOOT:

@@ -29,6 +29,7 @@ static char *manifest(const struct command *c, bool vm)
 	const char *memory = option(c, "memory"), *grace = option(c, "grace");
 	const char *order = option(c, "order"), *delay = option(c, "delay");
 	const char *disk = option(c, "disk"), *probe = option(c, "probe");
+	const char *claim = option(c, "claim");
 	struct buf b = { 0 };
 
 	buf_printf(&b, "apiVersion: kubevirt.io/v1\nkind: VirtualMachine%s\n",
@@ -54,12 +55,16 @@ static char *manifest(const struct command *c, bool vm)
 	if (disk)
 		buf_printf(&b, "%svolumes: [{name: data, hostDisk: {path: %s, type: Disk}}]\n",
 			vm ? "      " : "  ", disk);
+	if (claim)
+		buf_printf(&b,
+			"%svolumes: [{name: data, persistentVolumeClaim: {claimName: %s}}]\n",
+			vm ? "      " : "  ", claim);
 	buf_printf(&b, "%sdomain: {memory: {guest: %s}%s, devices: {%s}}\n", vm ? "      " : "  ",
 		memory ? memory : "64Mi",
 		option(c, "noacpi") ? ", features: {acpi: {enabled: false}}" : "",
-		option(c, "panic") ? "panicDevices: [{model: isa}]"
-			: disk     ? "disks: [{name: data, disk: {bus: virtio}}]"
-				   : "");
+		option(c, "panic")      ? "panicDevices: [{model: isa}]"
+			: disk || claim ? "disks: [{name: data, disk: {bus: virtio}}]"
+					: "");
 	return b.data;
 }
 

@@ -94,6 +94,11 @@ static int compare_domains(const void *a, const void *b)
 	return strcmp(((const struct fake_domain *)a)->name, ((const struct fake_domain *)b)->name);
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
 static void add_host(struct ending *e)
 {
 	struct fake *f = &e->w->fake;
@@ -116,6 +121,9 @@ static void add_host(struct ending *e)
 		if (!strstr(uids.data, f->dirs[i]))
 			buf_puts(&e->text, "folder of a run or a VM LEFT OVER\n");
 	}
+	qsort(f->claims, f->n_claims, sizeof(f->claims[0]), compare_texts);
+	for (size_t i = 0; i < f->n_claims; i++)
+		buf_printf(&e->text, "file of the claim %s\n", f->claims[i]);
 	buf_done(&uids);
 }
 

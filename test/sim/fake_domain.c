@@ -400,9 +400,36 @@ static void remove_dir(struct fake *f, const char *uid)
 	}
 }
 
+/* The folder of a claim is there, or is not. */
+static void fake_claim(struct world *w, const char *folder, bool there)
+{
+	struct fake *f = &w->fake;
+	size_t i = 0;
+
+	while (i < f->n_claims && !streq(f->claims[i], folder))
+		i++;
+	if (!there && i < f->n_claims)
+		memmove(f->claims[i], f->claims[--f->n_claims], CLAIM_PATH_SIZE);
+	else if (there && i == f->n_claims && i < ARRAY_SIZE(f->claims))
+		copy_str(f->claims[f->n_claims++], CLAIM_PATH_SIZE, folder);
+}
+
+static void make_claims(struct world *w, const struct op *op)
+{
+	for (size_t i = 0; i < op->n_work; i++) {
+		const struct volume_work *work = &op->work[i];
+		const char *file = work->claimed ? work->base : work->target;
+		autofree char *folder = xstrndup(file, (size_t)(strrchr(file, '/') - file));
+
+		if (work->claimed || work->kind == VOLUME_WORK_CLAIM)
+			fake_claim(w, folder, true);
+	}
+}
+
 static void do_prepare(struct world *w, const struct op *op, struct op_result *result)
 {
 	(void)result;
+	make_claims(w, op);
 	add_dir(&w->fake, op->vmi_uid);
 	if (op->kept) /* <state>/vm/<the VM's UID> */
 		add_dir(&w->fake, strrchr(op->kept, '/') + 1);
@@ -434,6 +461,12 @@ static void do_migrate_resume(struct world *w, const struct op *op, struct op_re
 		err_set(&result->err, ERR_HYPERVISOR, "the domain is being migrated");
 	else if (dom)
 		domain_pause(w, dom, false);
+}
+
+static void do_drop(struct world *w, const struct op *op, struct op_result *result)
+{
+	(void)result;
+	fake_claim(w, op->directory, false);
 }
 
 static void do_words(struct world *w, const struct op *op, struct op_result *result)
@@ -476,6 +509,7 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_UNDEFINE] = do_undefine,
 	[OP_CLEAN]    = do_clean,
 	[OP_PURGE]    = do_purge,
+	[OP_DROP]     = do_drop,
 	[OP_WORDS]    = do_words,
 	[OP_MIGRATE_PREPARE] = do_prepare,
 	[OP_MIGRATE_ABORT] = do_migrate_abort,

@@ -36,6 +36,7 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_UNDEFINE] = 5,
 	[OP_CLEAN]    = 20,
 	[OP_PURGE]    = 10,
+	[OP_DROP]     = 20,
 	[OP_WORDS]    = 3,
 	[OP_MIGRATE_PREPARE] = 20,
 	[OP_MIGRATE]  = 5,
@@ -221,8 +222,8 @@ static bool is_op(const struct pending *p)
 /* Volumes are made by children that die with the agent; a log is a file that it reads itself. */
 static bool is_local(const struct op *op)
 {
-	return op->kind == OP_PREPARE || op->kind == OP_CLEAN || op->kind == OP_WORDS ||
-		op->kind == OP_MIGRATE_PREPARE;
+	return op->kind == OP_PREPARE || op->kind == OP_CLEAN || op->kind == OP_DROP ||
+		op->kind == OP_WORDS || op->kind == OP_MIGRATE_PREPARE;
 }
 
 /* After an agent's kill only libvirtd knows of them. */

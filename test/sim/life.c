@@ -156,12 +156,17 @@ void agent_crash(struct world *w)
 void agent_prepare(struct world *w)
 {
 	static const char *const roots[] = { "/disks", NULL };
+	static char claims[] = "/disks/pvc", ssd[] = "ssd", ssd_claims[] = "/disks/ssd";
+	static const struct storage storage = { .directory = claims,
+		.classes = { { ssd, ssd_claims } },
+		.n_classes = 1 };
 	static char hostname[] = "kubernetes.io/hostname";
 	struct err err;
 
 	w->options = (struct agent_options){
 		.policy = { .host_disk_roots = roots, .default_namespace = "default" },
 		.state_dir = "/state",
+		.storage = &storage,
 		.node_name = w->node,
 		.place = { .name = w->node, .labels = { { hostname, w->node } }, .n_labels = 1 },
 		.tuning = TUNING_DEFAULT,

@@ -366,6 +366,15 @@ static bool guest_holds(struct world *w, char *const *words, struct buf *why)
 	return false;
 }
 
+/* Of a claim: its file is there. */
+static bool has_data(const struct world *w, const char *claim)
+{
+	for (size_t i = 0; i < w->fake.n_claims; i++)
+		if (streq(strrchr(w->fake.claims[i], '/') + 1, claim))
+			return true;
+	return false;
+}
+
 bool look_kind(const char *word, enum object_kind *ret)
 {
 	/* clang-format off */
@@ -375,6 +384,7 @@ bool look_kind(const char *word, enum object_kind *ret)
 		{ "namespace", KIND_NAMESPACE },
 		{ "migration", KIND_MIGRATION },
 		{ "secret",    KIND_SECRET },
+		{ "pvc",       KIND_PVC },
 	};
 	/* clang-format on */
 
@@ -407,6 +417,8 @@ bool look_holds(struct world *w, char *const *words, size_t n, struct buf *why)
 		buf_printf(why, " it is %s", domain_text(w, at[1]));
 		return streq(domain_text(w, at[1]), at[2]);
 	}
+	if (left == 2 && streq(at[0], "data"))
+		return has_data(w, at[1]) != no;
 	if (left == 3 && streq(at[0], "listed"))
 		return listed_holds(w, at[1], at[2], why);
 	if (left == 3 && streq(at[0], "lists"))

@@ -24,15 +24,16 @@
 
 #include "daemon/agent.h"
 
-#define DOMAINS_MAX  16
-#define FILES_MAX    16
-#define HOSTS_MAX    3
-#define MARKS_MAX    16
-#define TRACKED_MAX  256
-#define WALL_START   INT64_C(1795910400000) /* 2026-11-29T00:00:00Z */
-#define BOOT_START   SECONDS(1000)
-#define AFTERLIFE    SECONDS(600) /* virtual time after a scenario's last line */
-#define WAIT_LIMIT_S 400          /* of `wait until` */
+#define DOMAINS_MAX     16
+#define FILES_MAX       16
+#define HOSTS_MAX       3
+#define MARKS_MAX       16
+#define CLAIM_PATH_SIZE 128
+#define TRACKED_MAX     256
+#define WALL_START      INT64_C(1795910400000) /* 2026-11-29T00:00:00Z */
+#define BOOT_START      SECONDS(1000)
+#define AFTERLIFE       SECONDS(600) /* virtual time after a scenario's last line */
+#define WAIT_LIMIT_S    400          /* of `wait until` */
 
 struct world;
 
@@ -172,6 +173,8 @@ struct fake {
 	uint64_t link;
 	char dirs[TRACKED_MAX][UID_SIZE]; /* folders of runs */
 	size_t n_dirs;
+	char claims[TRACKED_MAX][CLAIM_PATH_SIZE]; /* folders of claims, with their files */
+	size_t n_claims;
 	struct op lanes[DOMAINS_MAX * LANE_MAX]; /* owned copies: under way for this agent */
 	msec since[DOMAINS_MAX * LANE_MAX];      /* they are */
 	size_t n_lanes;

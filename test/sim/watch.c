@@ -331,6 +331,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_NONE:
 	case OP_LIST:
 	case OP_PURGE:
+	case OP_DROP:
 	case OP_READ:
 	case OP_DESCRIBE:
 	case OP_AGENT_INFO:
@@ -394,6 +395,44 @@ static void watch_purge(struct world *w, const struct op *op)
 		world_fail(w, "purge of %s while its QEMU lives", op->name);
 }
 
+static int take_document(void *ctx, const struct object_row *row)
+{
+	buf_puts(ctx, row->object);
+	return 0;
+}
+
+/* The claim of that folder, <storage>/<namespace>/<claim>, is stored as one that is to go with its data. */
+static bool is_to_drop(struct world *w, const char *folder)
+{
+	const char *name = strrchr(folder, '/');
+	autofree char *above = xstrndup(folder, (size_t)(name - folder));
+	struct object_query query = { .kind = KIND_PVC,
+		.ns = strrchr(above, '/') + 1,
+		.name = name + 1 };
+	struct buf stored = { 0 };
+	bool is;
+
+	store_each(w->store, &query, take_document, &stored, NULL);
+	is = stored.data && strstr(stored.data, "deletionTimestamp") &&
+		strstr(stored.data, CLAIM_DATA);
+	buf_done(&stored);
+	return is;
+}
+
+static void watch_drop(struct world *w, const struct op *op)
+{
+	autofree char *file = xasprintf("%s/" CLAIM_FILE, op->directory);
+
+	if (!is_to_drop(w, op->directory))
+		world_fail(w, "drop of %s, which is not stored as to go", op->directory);
+	for (size_t i = 0; i < DOMAINS_MAX; i++) {
+		const struct fake_domain *dom = &w->fake.domains[i];
+
+		if (dom->exists && dom->active && streq(dom->disk, file))
+			world_fail(w, "drop of %s while a QEMU has it open", op->directory);
+	}
+}
+
 void watch_submit(struct world *w, const struct op *op)
 {
 	struct stored vmi;
@@ -401,8 +440,8 @@ void watch_submit(struct world *w, const struct op *op)
 
 	if (op->kind == OP_LIST || op->kind == OP_DESCRIBE)
 		return;
-	if (op->kind == OP_PURGE) {
-		watch_purge(w, op);
+	if (op->kind == OP_PURGE || op->kind == OP_DROP) {
+		(op->kind == OP_PURGE ? watch_purge : watch_drop)(w, op);
 		return;
 	}
 	vmi = stored_vmi(w, op);

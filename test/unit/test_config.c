@@ -95,6 +95,24 @@ START_TEST(test_file_then_command_line)
 }
 END_TEST
 
+START_TEST(test_storage)
+{
+	write_file("apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
+		   "  state: /st\n  storage: {classes: {ssd: /mnt/ssd, slow.local: /mnt/hdd}}\n");
+	ck_assert_msg(LOAD("--config", path) == 0, "%s", err.msg);
+	ck_assert_str_eq(config.storage.directory, "/st/pvc");
+	ck_assert_uint_eq(config.storage.n_classes, 2);
+	ck_assert_str_eq(config.storage.classes[1].name, "slow.local");
+	ck_assert_str_eq(config.storage.classes[1].directory, "/mnt/hdd");
+	config_done(&config);
+	write_file("apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
+		   "  storage: {directory: /data/claims}\n");
+	ck_assert_msg(LOAD("--config", path) == 0, "%s", err.msg);
+	ck_assert_str_eq(config.storage.directory, "/data/claims");
+	ck_assert_uint_eq(config.storage.n_classes, 0);
+}
+END_TEST
+
 START_TEST(test_place)
 {
 	write_file("apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
@@ -268,6 +286,14 @@ static const struct {
 	{ SPEC "  images: [{match: a, path: /a/../b}]\n",
 		":4:23: path: expected an absolute path" },
 	{ SPEC "  images: [{match: a, file: /a}]\n", ":4:23: no such field: an image has" },
+	{ SPEC "  storage: /data\n", ":4:3: storage: expected {directory: PATH" },
+	{ SPEC "  storage: {directory: data}\n", ":4:13: storage.directory: expected an absolute" },
+	{ SPEC "  storage: {directory: /a/../b}\n",
+		"storage.directory: expected an absolute path" },
+	{ SPEC "  storage: {folder: /a}\n", ":4:13: storage: expected {directory: PATH" },
+	{ SPEC "  storage: {classes: [ssd]}\n", "storage: expected {directory: PATH" },
+	{ SPEC "  storage: {classes: {ssd: 1}}\n", "storage.classes: expected an absolute path" },
+	{ SPEC "  storage: {classes: {S_D: /a}}\n", "storage.classes: expected the name" },
 	{ SPEC "  podNetwork: nat\n", ":4:3: spec.podNetwork: expected fields" },
 	{ SPEC "  podNetwork: {type: slirp}\n",
 		":4:16: spec.podNetwork: expected one of auto, nat, user, bridge, libvirt-network" },
@@ -336,6 +362,7 @@ Suite *test_config_suite(void)
 	tcase_add_test(tcase, test_file_then_command_line);
 	tcase_add_test(tcase, test_networks);
 	tcase_add_test(tcase, test_read_only_socket);
+	tcase_add_test(tcase, test_storage);
 	tcase_add_test(tcase, test_place);
 	tcase_add_test(tcase, test_peers);
 	tcase_add_test(tcase, test_images);

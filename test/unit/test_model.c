@@ -81,7 +81,8 @@ static const struct names tables[] = {
 	ROW(disk_bus, DISK_BUS_MAX, "|virtio|sata|scsi|usb"),
 	ROW(disk_cache, DISK_CACHE_MAX, "|none|writethrough|writeback"),
 	ROW(volume_kind, VOLUME_KIND_MAX, "hostDisk|containerDisk|emptyDisk|cloudInitNoCloud|cloudInitConfigDrive|"
-		"configMap|secret|downwardAPI|sysprep"),
+		"configMap|secret|downwardAPI|sysprep|"
+		"persistentVolumeClaim|ephemeral"),
 	ROW(bootloader, BOOTLOADER_MAX, "bios|efi|efi-secure"),
 	ROW(panic_model, PANIC_MODEL_MAX, "isa|hyperv|pvpanic"),
 };
@@ -245,6 +246,7 @@ static const struct {
 	{ OP_RESET, "reset", LANE_GUEST, 30000 },
 	{ OP_UNDEFINE, "undefine", LANE_MAIN, 30000 },
 	{ OP_CLEAN, "clean", LANE_MAIN, 300000 },
+	{ OP_DROP, "drop", LANE_MAIN, 300000 },
 	{ OP_PURGE, "purge", LANE_MAIN, 60000 },
 	{ OP_WORDS, "read-output", LANE_WORDS, 5000 },
 	{ OP_MIGRATE_PREPARE, "migrate-prepare", LANE_MAIN, 120000 },

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file of a claim: <storage>/<namespace>/<claim>/disk.img. Below the storage folder, which is the
+ * configuration's, no link is followed: a guest writes to what is found there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/claim.h"
+#include "io/image_private.h"
+
+#define FOLDER_MODE 0711 /* QEMU's user must get through */
+#define CLAIM_DEPTH 2    /* folders below storage: the namespace's and the claim's */
+
+/* Takes folder; the folder of that name in it, made if it is not there, or -errno. */
+static int enter(int folder, const char *name)
+{
+	bool made = mkdirat(folder, name, FOLDER_MODE) == 0;
+	int ret = made || errno == EEXIST
+		? openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+		: -1;
+
+	if (ret < 0)
+		ret = -errno;
+	else if (made &&
+		(fchmod(ret, FOLDER_MODE) < 0 || fsync(folder) < 0)) /* whatever the umask */
+		close(ret), ret = -errno;
+	close(folder);
+	return ret;
+}
+
+/* Only its last part may be missing: the rest is somebody's file system. */
+static int open_storage(const char *path)
+{
+	if (mkdir(path, FOLDER_MODE) == 0 && chmod(path, FOLDER_MODE) < 0)
+		return -errno;
+
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* The claim's folder of the file at path, opened part by part. */
+static int open_claim(const char *path)
+{
+	autofree char *copy = xstrdup(path);
+	char *parts[CLAIM_DEPTH];
+	int folder;
+
+	*strrchr(copy, '/') = '\0';
+	for (int i = CLAIM_DEPTH - 1; i >= 0; i--) {
+		char *slash = strrchr(copy, '/');
+
+		*slash = '\0';
+		parts[i] = slash + 1;
+	}
+	folder = open_storage(copy);
+	for (int i = 0; i < CLAIM_DEPTH && folder >= 0; i++)
+		folder = enter(folder, parts[i]);
+	return folder;
+}
+
+/* What is there stays; a claim that has grown has its file grow. */
+static int grow(struct job *job, const struct volume_work *work, int folder, const char *path)
+{
+	int fd = openat(folder, CLAIM_FILE, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	int ret = 0;
+
+	if (fd < 0)
+		return image_fail(job, work, path, errno);
+	if (fstat(fd, &st) < 0)
+		ret = image_fail(job, work, path, errno);
+	else if (!S_ISREG(st.st_mode))
+		ret = err_set(&job->err, ERR_INVALID, "volume '%s': '%s' is no file", work->volume,
+			path);
+	else if (st.st_size < work->capacity &&
+		(ftruncate(fd, work->capacity) < 0 || fsync(fd) < 0))
+		ret = image_fail(job, work, path, errno);
+	close(fd);
+	return ret;
+}
+
+int image_make_claim(struct job *job, const struct volume_work *work, const char *path)
+{
+	int folder = open_claim(path), ret;
+
+	if (folder == -ENOTDIR || folder == -ELOOP)
+		return err_set(&job->err, ERR_INVALID,
+			"volume '%s': '%s': a part of it is no folder, and links are not followed there; "
+			"to have claims elsewhere, give their storage class a folder",
+			work->volume, path);
+	if (folder < 0)
+		return image_fail(job, work, path, -folder);
+	ret = faccessat(folder, CLAIM_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+		? -EEXIST
+		: image_write_raw(folder, CLAIM_FILE, work->capacity);
+	if (ret == -EEXIST)
+		ret = grow(job, work, folder, path);
+	else if (ret < 0)
+		ret = image_fail(job, work, path, -ret);
+	close(folder);
+	return ret;
+}
+
+/* The namespace's folder may be a link, too: of a claim elsewhere nothing is removed. */
+static int open_namespace(const char *folder)
+{
+	autofree char *copy = xstrdup(folder);
+	char *ns = strrchr(copy, '/');
+	int storage, fd;
+
+	*ns++ = '\0';
+	storage = open(copy, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (storage < 0)
+		return -errno;
+	fd = openat(storage, ns, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	close(storage);
+	return fd;
+}
+
+int image_drop_claim(const char *folder)
+{
+	const char *name = strrchr(folder, '/');
+	autofree char *above = xstrndup(folder, (size_t)(name - folder)), *path = NULL;
+	int fd = open_namespace(above), ret;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	path = xasprintf("/proc/self/fd/%d%s", fd, name);
+	ret = image_remove_tree(path);
+	close(fd);
+	return ret;
+}

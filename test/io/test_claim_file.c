@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files of claims, with the image adapter, a real file system and the real qemu-img: made once, grown, never probed, and
+ * no link below the storage folder leads anywhere.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/image.h"
+
+Suite *test_claim_file_suite(void);
+
+#define MIB (1 << 20)
+
+static struct world {
+	uv_loop_t loop;
+	struct image *image;
+	char folder[64], run[80], claim[160], file[200];
+	struct err err;
+	unsigned results;
+} w;
+
+static void on_result(void *ctx, const struct op_result *result)
+{
+	(void)ctx;
+	w.err = result->err;
+	w.results++;
+}
+
+static void set_up(void)
+{
+	static const char *const none[] = { NULL };
+	static const struct image_map map = { 0 };
+	struct hv_sink sink = { .result = on_result };
+	struct image_roots roots = { none, none, &map };
+
+	memset(&w, 0, sizeof(w));
+	strcpy(w.folder, "/tmp/vmagent-claim.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(w.folder));
+	snprintf(w.run, sizeof(w.run), "%s/run", w.folder);
+	snprintf(w.claim, sizeof(w.claim), "%s/pvc/shop/db", w.folder);
+	snprintf(w.file, sizeof(w.file), "%s/disk.img", w.claim);
+	uv_loop_init(&w.loop);
+	w.image = image_new(&w.loop, &roots, sink);
+}
+
+/* In the world's folder. */
+static void shell(const char *command)
+{
+	autofree char *all = xasprintf("cd '%s' && (%s)", w.folder, command);
+
+	ck_assert_msg(system(all) == 0, "%s", command);
+}
+
+static void tear_down(void)
+{
+	image_free(w.image);
+	ck_assert_int_eq(uv_loop_close(&w.loop), 0);
+	shell("rm -rf \"$PWD\"");
+}
+
+static int run_op(const struct op *op)
+{
+	image_submit(w.image, op);
+	uv_run(&w.loop, UV_RUN_DEFAULT);
+	return w.err.code;
+}
+
+static int make(int64_t capacity)
+{
+	struct volume_work work = { .kind = VOLUME_WORK_CLAIM,
+		.volume = (char *)"data",
+		.target = w.file,
+		.capacity = capacity };
+	struct op op = { .kind = OP_PREPARE, .directory = w.run, .work = &work, .n_work = 1 };
+
+	return run_op(&op);
+}
+
+static int make_over(void)
+{
+	autofree char *target = xasprintf("%s/data.qcow2", w.run);
+	autofree char *link = xasprintf("%s/data.base", w.run);
+	struct volume_work work = { .kind = VOLUME_WORK_OVERLAY,
+		.volume = (char *)"data",
+		.target = target,
+		.base = w.file,
+		.link = link,
+		.claimed = true,
+		.capacity = 4 * MIB };
+	struct op op = { .kind = OP_PREPARE, .directory = w.run, .work = &work, .n_work = 1 };
+
+	return run_op(&op);
+}
+
+static int drop(void)
+{
+	struct op op = { .kind = OP_DROP, .directory = w.claim };
+
+	return run_op(&op);
+}
+
+START_TEST(test_it_is_made_once_and_grows)
+{
+	struct stat st;
+
+	ck_assert_msg(make(4 * MIB) == ERR_OK, "%s", w.err.msg);
+	ck_assert_int_eq(stat(w.file, &st), 0);
+	ck_assert_int_eq(st.st_size, 4 * MIB);
+	ck_assert_int_eq(st.st_blocks, 0); /* sparse */
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	ck_assert_int_eq(stat(w.claim, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0711); /* whatever the umask */
+	shell("printf precious | dd of=pvc/shop/db/disk.img conv=notrunc status=none");
+	ck_assert_int_eq(make(8 * MIB), ERR_OK);
+	ck_assert_int_eq(stat(w.file, &st), 0);
+	ck_assert_int_eq(st.st_size, 8 * MIB);
+	ck_assert_int_eq(make(MIB), ERR_OK); /* never smaller */
+	ck_assert_int_eq(stat(w.file, &st), 0);
+	ck_assert_int_eq(st.st_size, 8 * MIB);
+	shell("test \"$(head -c 8 pvc/shop/db/disk.img)\" = precious");
+}
+END_TEST
+
+/* A guest may write into its claim what looks like an image that names another file. */
+START_TEST(test_an_overlay_takes_it_for_raw)
+{
+	ck_assert_msg(make_over() == ERR_OK, "%s", w.err.msg); /* … and makes it */
+	shell("test \"$(stat -c %s pvc/shop/db/disk.img)\" = 4194304");
+	shell("echo secret >secret; qemu-img create -q -f qcow2 -F raw -b \"$PWD/secret\" pvc/shop/db/disk.img 9M");
+	ck_assert_msg(make_over() == ERR_OK, "%s", w.err.msg);
+	shell("qemu-img info run/data.qcow2 | grep -q 'backing file format: raw'");
+	shell("qemu-img info run/data.qcow2 | grep -q 'virtual size: 4 MiB'");
+	shell("test \"$(readlink run/data.base)\" = \"$PWD/pvc/shop/db/disk.img\"");
+}
+END_TEST
+
+START_TEST(test_it_is_removed_with_its_folder)
+{
+	ck_assert_int_eq(drop(), ERR_OK); /* it was never made */
+	ck_assert_int_eq(make(MIB), ERR_OK);
+	shell("mkdir pvc/shop/other && touch pvc/shop/other/disk.img");
+	ck_assert_int_eq(drop(), ERR_OK);
+	shell("test ! -e pvc/shop/db -a -e pvc/shop/other/disk.img");
+	ck_assert_int_eq(drop(), ERR_OK);
+}
+END_TEST
+
+/* clang-format off */
+static const struct { const char *made; enum err_code code; const char *words; } bad[] = {
+	{ "mkdir -p pvc outside; ln -s ../outside pvc/shop", ERR_INVALID, "links are not followed" },
+	{ "mkdir -p pvc/shop outside; ln -s ../../outside pvc/shop/db", ERR_INVALID, "links are not followed" },
+	{ "mkdir -p pvc/shop/db; ln -s ../../../secret pvc/shop/db/disk.img", ERR_FORBIDDEN, "disk.img'" },
+	{ "mkdir -p pvc/shop/db; ln -s ../../../new pvc/shop/db/disk.img", ERR_FORBIDDEN, "disk.img'" },
+	{ "mkdir -p pvc/shop/db/disk.img", ERR_IO, "disk.img'" },
+	{ "mkdir -p pvc/shop/db; mkfifo pvc/shop/db/disk.img", ERR_IO, "disk.img'" },
+	{ "mkdir -p pvc; echo >pvc/shop", ERR_INVALID, "pvc/shop/db/disk.img'" },
+	{ "echo >pvc", ERR_INVALID, "pvc/shop/db/disk.img'" },
+};
+/* clang-format on */
+
+START_TEST(test_no_link_leads_out)
+{
+	shell("echo precious >secret");
+	shell(bad[_i].made);
+	ck_assert_msg(make(MIB) == (int)bad[_i].code, "%s: %d %s", bad[_i].made, w.err.code,
+		w.err.msg);
+	ck_assert_msg(strstr(w.err.msg, bad[_i].words), "%s: %s", bad[_i].made, w.err.msg);
+	shell("test ! -e new -a ! -e outside/db -a ! -e outside/disk.img");
+	shell("test \"$(cat secret)\" = precious");
+}
+END_TEST
+
+/* A folder that somebody put elsewhere is theirs. */
+START_TEST(test_what_is_removed_is_no_link)
+{
+	shell("mkdir -p pvc/shop outside; touch outside/kept; ln -s ../../outside pvc/shop/db");
+	ck_assert_int_eq(drop(), ERR_IO);
+	ck_assert_msg(strstr(w.err.msg, "the claim's folder"), "%s", w.err.msg);
+	shell("test -e outside/kept");
+	shell("rm -r pvc/shop; mkdir outside/db; mv outside/kept outside/db; ln -s ../outside pvc/shop");
+	ck_assert_int_eq(drop(), ERR_IO);
+	shell("test -e outside/db/kept");
+}
+END_TEST
+
+Suite *test_claim_file_suite(void)
+{
+	Suite *suite = suite_create("files of claims");
+	TCase *tcase = tcase_create("files of claims");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, test_it_is_made_once_and_grows);
+	tcase_add_test(tcase, test_an_overlay_takes_it_for_raw);
+	tcase_add_test(tcase, test_it_is_removed_with_its_folder);
+	tcase_add_loop_test(tcase, test_no_link_leads_out, 0, ARRAY_SIZE(bad));
+	tcase_add_test(tcase, test_what_is_removed_is_no_link);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
