@@ -12,6 +12,8 @@ Suite *test_api_table_suite(void);
 	"Accept: application/json;as=Table;v=v1;g=meta.k8s.io," \
 	"application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json\r\n"
 
+#define AWAIT_TRIES 10000 /* requests */
+
 static struct api_fixture f;
 
 static void set_up(void)
@@ -32,6 +34,20 @@ static void expect(const char *line, const char *headers, int status, const char
 
 	ck_assert_int_eq(client_request(&f.loop, f.path, &request, NULL, &body), status);
 	ck_assert_msg(strstr(body, text) != NULL, "'%s' is not in '%s'", text, body);
+}
+
+static void await_text(const char *line, const char *text)
+{
+	struct client_request request = { .line = line, .headers = KUBECTL };
+	bool found = false;
+
+	for (unsigned tries = 0; !found && tries < AWAIT_TRIES; tries++) {
+		autofree char *body = NULL;
+
+		client_request(&f.loop, f.path, &request, NULL, &body);
+		found = strstr(body, text) != NULL;
+	}
+	ck_assert_msg(found, "'%s' never comes", text);
 }
 
 START_TEST(test_a_list_is_a_table)
@@ -76,6 +92,31 @@ START_TEST(test_events)
 	api_expect(&f, "POST " VMS, api_vm("db", "Always"), 201, NULL);
 	expect("GET /api/v1/events", KUBECTL, 200,
 		"\"Normal\",\"SuccessfulCreate\",\"virtualmachine/db\",null,\"vmagent\",\"Started");
+}
+END_TEST
+
+#define CLAIMS "/api/v1/namespaces/default/persistentvolumeclaims"
+#define CLAIM                                                                                         \
+	"{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\",\"metadata\":{\"name\":\"data\"}," \
+	"\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],"                                              \
+	"\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}"
+#define VM_OF_CLAIM                                                                                      \
+	"{\"apiVersion\":\"kubevirt.io/v1\",\"kind\":\"VirtualMachine\",\"metadata\":{\"name\":\"db\"}," \
+	"\"spec\":{\"runStrategy\":\"Always\",\"template\":{\"spec\":{\"domain\":{\"memory\":{"          \
+	"\"guest\":\"64Mi\"},\"devices\":{\"disks\":[{\"name\":\"d\",\"disk\":{\"bus\":\"virtio\"}}]}}," \
+	"\"volumes\":[{\"name\":\"d\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}}]}}}}"
+
+/* As kubectl has it of a claim that goes when its run has gone. */
+START_TEST(test_a_claim)
+{
+	api_expect(&f, "POST " CLAIMS, CLAIM, 201, NULL);
+	expect("GET " CLAIMS, KUBECTL, 200, "[{\"cells\":[\"data\",\"Pending\",null,null,null,");
+	api_expect(&f, "POST " VMS, VM_OF_CLAIM, 201, NULL);
+	await_text("GET " CLAIMS, "[{\"cells\":[\"data\",\"Bound\",null,\"1Gi\",null,");
+	api_expect(&f, "DELETE " CLAIMS "/data", NULL, 200, NULL);
+	expect("GET " CLAIMS, KUBECTL, 200, "[{\"cells\":[\"data\",\"Terminating\",null,\"1Gi\",");
+	api_expect(&f, "DELETE " VMS "/db", NULL, 200, NULL);
+	api_until(&f, "GET " CLAIMS "/data", 404);
 }
 END_TEST
 
@@ -128,6 +169,7 @@ Suite *test_api_table_suite(void)
 	tcase_add_test(tcase, test_what_goes_with_a_row);
 	tcase_add_test(tcase, test_absent_cells_are_null);
 	tcase_add_test(tcase, test_events);
+	tcase_add_test(tcase, test_a_claim);
 	tcase_add_loop_test(tcase, test_accept, 0, (int)ARRAY_SIZE(accepts));
 	tcase_add_test(tcase, test_a_watch_of_tables);
 	suite_add_tcase(suite, tcase);

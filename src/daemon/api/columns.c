@@ -96,7 +96,7 @@ static const struct column config_map_columns[] = {
 };
 static const struct column claim_columns[] = {
 	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
-	{ "Status",          "string",  "",     0, CELL_VALUE,     "status.phase" },
+	{ "Status",          "string",  "",     0, CELL_PHASE,     "status.phase" },
 	{ "Volume",          "string",  "",     0, CELL_VALUE,     "spec.volumeName" },
 	{ "Capacity",        "string",  "",     0, CELL_VALUE,     "status.capacity.storage" },
 	{ "StorageClass",    "string",  "",     0, CELL_VALUE,     "spec.storageClassName" },

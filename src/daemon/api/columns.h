@@ -12,6 +12,7 @@ enum cell {
 	CELL_WELL,
 	CELL_READY,
 	CELL_INVOLVED,
+	CELL_PHASE, /* … or Terminating */
 	CELL_COUNT
 };
 

@@ -133,6 +133,8 @@ static void add_count(struct buf *out, struct jsonspan map)
 	buf_printf(out, "%u", n);
 }
 
+#define DELETED "metadata.deletionTimestamp"
+
 static bool find_cell(const struct column *c, struct jsonspan object, struct jsonspan *ret)
 {
 	if (c->cell == CELL_CONDITION || c->cell == CELL_WELL)
@@ -153,6 +155,8 @@ static void add_cell(struct buf *out, const struct column *c, struct jsonspan ob
 		add_ready(out, value);
 	else if (c->cell == CELL_COUNT)
 		add_count(out, value);
+	else if (c->cell == CELL_PHASE && jsonspan_path(object, DELETED, &(struct jsonspan){ 0 }))
+		buf_puts(out, "\"Terminating\"");
 	else if (there && c->cell == CELL_INVOLVED)
 		there = add_involved(out, value);
 	else if (there)
