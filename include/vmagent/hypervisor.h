@@ -93,7 +93,8 @@ msec op_kind_deadline(enum op_kind kind); /* how long it may take before it is r
 	X(CLAIM, "claim")     /* a raw file of `capacity` in a claim's folder, made or grown */ \
 	X(BRIDGE, "bridge")   /* no volume: the host must have a bridge `target` … */         \
 	X(DEVICE, "device")   /* … or a network device … */                                 \
-	X(PROGRAM, "program") /* … or a program of that name */
+	X(PROGRAM, "program") /* … or a program of that name … */                           \
+	X(PATH, "path")       /* … or whatever lies at `target` */
 
 enum volume_work_kind {
 #define X(c, t) VOLUME_WORK_##c,

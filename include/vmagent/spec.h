@@ -306,6 +306,13 @@ struct input_device {
 	bool virtio; /* else on USB */
 };
 
+struct device_ask {     /* of hostDevices and gpus */
+	char *name;     /* owned */
+	char *resource; /* owned: deviceName, by which the host's configuration has it */
+	bool gpu;
+	enum toggle display, ramfb; /* virtualGPUOptions */
+};
+
 /* X(constant, KubeVirt's name) */
 #define PROBE_KINDS(X) \
 	X(NONE, "") X(PING, "guestAgentPing") X(EXEC, "exec") X(HTTP, "httpGet") X(TCP, "tcpSocket")
@@ -333,9 +340,14 @@ struct vmi_spec {
 	char *cpu_model;                  /* owned; host-model unless given */
 	struct cpu_feature *cpu_features; /* owned */
 	size_t n_cpu_features;
-	int64_t memory;     /* bytes: memory.guest */
-	int64_t max_memory; /* bytes: memory.maxGuest; 0: no room for more */
-	int64_t huge_pages; /* bytes of one; 0: of the usual size */
+	bool dedicated;        /* each vCPU has a CPU of the host for itself, … */
+	bool isolate_emulator; /* … and QEMU's own threads have another */
+	bool numa_passthrough; /* all of them, and its memory, are of one NUMA node */
+	bool realtime;
+	char *realtime_mask; /* owned or NULL: all vCPUs */
+	int64_t memory;      /* bytes: memory.guest */
+	int64_t max_memory;  /* bytes: memory.maxGuest; 0: no room for more */
+	int64_t huge_pages;  /* bytes of one; 0: of the usual size */
 	struct demands demands;
 	struct placement placement;
 	char *machine_type;  /* owned; q35 unless given */
@@ -361,6 +373,9 @@ struct vmi_spec {
 	size_t n_panic_devices;
 	struct input_device *inputs; /* owned; tablets */
 	size_t n_inputs;
+	struct device_ask *devices; /* owned: gpus, then hostDevices */
+	size_t n_devices;
+	bool vsock;     /* autoattachVSOCK */
 	char *sound;    /* owned or NULL: the model */
 	char *watchdog; /* owned or NULL: the i6300esb's action */
 	bool no_balloon;

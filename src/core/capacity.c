@@ -13,6 +13,7 @@
 #define QEMU_MIB        30 /* whatever it runs */
 #define VCPU_MIB        8  /* … and for each CPU and I/O thread */
 #define GRAPHICS_MIB    32
+#define VFIO_MIB        1024 /* for the windows of the host's devices, however many */
 #define CEILING_MIB     128  /* beyond what it asks for it may not be killed for, either … */
 #define TRANSLATION_MIB 1024 /* … nor for what it translates without KVM */
 #define MEMORY_MAX \
@@ -24,12 +25,23 @@ static unsigned vcpus_of(const struct vmi_spec *spec)
 	return spec->sockets * spec->cores * spec->threads;
 }
 
+static bool has_host_device(const struct vmi_spec *spec)
+{
+	bool has = spec->n_devices;
+
+	for (size_t i = 0; i < spec->n_interfaces; i++)
+		has |= spec->interfaces[i].binding == BINDING_SRIOV;
+	return has;
+}
+
 int64_t qemu_overhead(const struct vmi_spec *spec)
 {
 	int64_t mib = QEMU_MIB + VCPU_MIB * ((int64_t)vcpus_of(spec) + 1);
 
 	if (spec->graphics)
 		mib += GRAPHICS_MIB;
+	if (has_host_device(spec))
+		mib += VFIO_MIB;
 	return mib * MIB + spec->memory / PAGE_TABLE_PER;
 }
 
@@ -41,9 +53,11 @@ int64_t memory_ceiling(const struct vmi_spec *spec, bool kvm)
 		qemu_overhead(spec) + spec->demands.added_overhead + mib * MIB;
 }
 
-/* A CPU limit alone is a request, too (semantics §9.5). */
+/* A CPU limit alone is a request, too (semantics §9.5). Dedicated CPUs are none of those that are shared. */
 static int64_t cpu_request(const struct vmi_spec *spec, const struct tuning *tuning)
 {
+	if (spec->dedicated)
+		return 0;
 	if (spec->demands.request.cpu)
 		return spec->demands.request.cpu;
 	if (spec->demands.limit.cpu)
@@ -90,9 +104,10 @@ static bool has_memory(const struct room *room, const struct resources *need)
 	return !room->allocatable.memory || need->memory <= room->free.memory;
 }
 
+/* Who asks for none, because it has its own, does not care how many are left. */
 static bool has_cpu(const struct room *room, const struct resources *need)
 {
-	return !room->allocatable.cpu || need->cpu <= room->free.cpu;
+	return !need->cpu || !room->allocatable.cpu || need->cpu <= room->free.cpu;
 }
 
 bool room_fits(const struct room *room, const struct resources *need)

@@ -43,6 +43,7 @@ void type_rules(struct check *c, const struct node *vm_spec);
 void spec_rules(struct check *c, const struct node *spec);
 void feature_rules(struct check *c, const struct node *spec);
 void unique_rules(struct check *c, const struct node *spec);
+void pinning_rules(struct check *c, const struct node *spec);
 void device_rules(struct check *c, const struct node *spec);
 void placement_rules(struct check *c, const struct node *spec);
 void image_rules(struct check *c, const struct node *image, const char *field);

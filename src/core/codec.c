@@ -140,6 +140,7 @@ static const struct field vmi_fields[] = {
 	F(TEXT,     vmi, "nics",          nics),
 	F(TEXT,     vmi, "fallback",      fallback),
 	F(TEXT,     vmi, "graphics",      graphics),
+	F(TEXT,     vmi, "held",          held),
 	F(ENUM,     vmi, "words",         words),
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/document_private.h"
 #include "core/domxml.h"
+#include "core/holding.h"
 #include "core/migratable.h"
 #include "core/nics.h"
 
@@ -106,6 +107,16 @@ static void add_interfaces(cJSON *status, const struct vmi *vmi)
 	}
 }
 
+static void add_cid(cJSON *status, const struct vmi *vmi)
+{
+	struct holding holding;
+
+	holding_parse(vmi->held, &holding);
+	if (holding.cid)
+		cJSON_AddNumberToObject(status, "VSOCKCID", holding.cid);
+	holding_done(&holding);
+}
+
 void document_add_run(cJSON *status, const struct vmi *vmi)
 {
 	struct migratable migratable;
@@ -116,6 +127,7 @@ void document_add_run(cJSON *status, const struct vmi *vmi)
 	add_topology(status, &vmi->typed);
 	add_memory(status, &vmi->typed);
 	add_volumes(status, vmi);
+	add_cid(status, vmi);
 	if (vmi->phase != PHASE_RUNNING)
 		return;
 	add_interfaces(status, vmi);

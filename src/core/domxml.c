@@ -168,8 +168,8 @@ static void domain(xmlTextWriterPtr w, const struct vmi_spec *spec,
 {
 	xml_open(w, "domain");
 	identity(w, spec, context);
-	domain_size(w, spec);
-	domain_limits(w, spec, context->kvm);
+	domain_size(w, spec, context);
+	domain_limits(w, spec, context);
 	smbios(w, spec);
 	firmware(w, spec, context);
 	domain_features(w, spec, context->kvm);

@@ -16,6 +16,10 @@
 /* An interface's alias begins so: a disk may have the same name, but no disk's has an underscore. */
 #define INTERFACE_ALIAS "net_"
 
+/* … and so do those of the host's devices. */
+#define GPU_ALIAS         "gpu_"
+#define HOST_DEVICE_ALIAS "hostdevice_"
+
 #define DOMAIN_METADATA_URI "https://vmagent.io/domain/1"
 #define DOMAIN_METADATA_KEY "vmagent" /* the prefix of its namespace */
 
@@ -48,7 +52,9 @@ struct domain_context { /* borrowed strings */
 	const char *kept;      /* the VM's own folder, which outlives its runs; NULL: it has none */
 	bool kvm;              /* domain type kvm, else qemu (TCG) */
 	const struct attachment
-		*attachments; /* of each interface; NULL: user-mode networking for all */
+		*attachments;          /* of each interface; NULL: user-mode networking for all */
+	const struct holding *holding; /* what of the host it has to itself; NULL: nothing */
+	const char *shared_cpus;       /* those for guests without any of their own; NULL: all */
 	bool pvpanic; /* libvirt knows the PCI panic device (9.1); else the ISA one stands in */
 };
 

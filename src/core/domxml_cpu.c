@@ -11,32 +11,39 @@ unsigned domain_max_sockets(const struct vmi_spec *spec)
 	return MAX(spec->max_sockets, spec->sockets);
 }
 
-static void huge_pages(xmlTextWriterPtr w, int64_t size)
+static void huge_pages(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
 	xml_open(w, "memoryBacking");
 	xml_open(w, "hugepages");
 	xml_open(w, "page");
-	xml_attr_int(w, "size", size);
+	xml_attr_int(w, "size", spec->huge_pages);
 	xml_attr(w, "unit", "b");
 	xml_close(w);
 	xml_close(w);
+	if (spec->realtime)
+		xml_empty(w, "nosharepages", NULL);
 	xml_close(w);
 }
 
 /* What it has from the start is the current number; the rest could be plugged in. */
-static void vcpu(xmlTextWriterPtr w, const struct vmi_spec *spec)
+static void vcpu(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context)
 {
 	unsigned per_socket = spec->cores * spec->threads;
+	autofree char *cpus = domain_cpus(spec, context);
 	autofree char *vcpus = xasprintf("%u", domain_max_sockets(spec) * per_socket);
 
 	xml_open(w, "vcpu");
+	xml_attr(w, "placement", cpus ? "static" : NULL);
+	xml_attr(w, "cpuset", cpus);
 	if (domain_max_sockets(spec) > spec->sockets)
 		xml_attr_int(w, "current", spec->sockets * per_socket);
 	xml_put(w, vcpus);
 	xml_close(w);
 }
 
-void domain_size(xmlTextWriterPtr w, const struct vmi_spec *spec)
+void domain_size(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context)
 {
 	unsigned io_threads = domain_io_threads(spec);
 	autofree char *threads = xasprintf("%u", io_threads);
@@ -54,8 +61,8 @@ void domain_size(xmlTextWriterPtr w, const struct vmi_spec *spec)
 	if (spec->max_memory)
 		xml_bytes(w, "currentMemory", spec->memory);
 	if (spec->huge_pages)
-		huge_pages(w, spec->huge_pages);
-	vcpu(w, spec);
+		huge_pages(w, spec);
+	vcpu(w, spec, context);
 	if (io_threads)
 		xml_leaf(w, "iothreads", threads);
 }
@@ -69,14 +76,14 @@ static void topology(xmlTextWriterPtr w, const struct vmi_spec *spec)
 	xml_close(w);
 }
 
-/* Memory can only be plugged into a node. */
+/* Memory can only be plugged into a node, and only a node's is of one of the host's. */
 static void numa(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
 	unsigned vcpus = domain_max_sockets(spec) * spec->cores * spec->threads;
 	autofree char *all = vcpus > 1 ? xasprintf("0-%u", vcpus - 1) : xstrdup("0");
 	autofree char *memory = xasprintf("%" PRId64, spec->memory);
 
-	if (!spec->max_memory)
+	if (!spec->max_memory && !spec->numa_passthrough)
 		return;
 	xml_open(w, "numa");
 	xml_empty(w, "cell", "id", "0", "cpus", all, "memory", memory, "unit", "b", NULL);

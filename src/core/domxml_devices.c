@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The devices of a run's domain. Only what the spec asks for, plus KubeVirt's constants (semantics
- * §9.5): no USB controller unless a USB disk needs one, a virtio balloon, no display in this version.
+ * §9.5): no USB controller unless a USB device needs one, a virtio balloon.
  */
 #include "core/domxml_write.h"
 
@@ -10,9 +10,10 @@ const char *xml_virtio(const struct vmi_spec *spec)
 	return spec->transitional ? VIRTIO_TRANSITIONAL : "virtio";
 }
 
-static void controllers(xmlTextWriterPtr w, const struct vmi_spec *spec)
+static void controllers(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context)
 {
-	bool usb = domain_has_bus(spec, DISK_BUS_USB);
+	bool usb = domain_has_bus(spec, DISK_BUS_USB) || domain_has_usb_device(spec, context);
 
 	for (size_t i = 0; i < spec->n_inputs; i++)
 		usb |= !spec->inputs[i].virtio;
@@ -128,7 +129,7 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	const struct domain_context *context)
 {
 	xml_open(w, "devices");
-	controllers(w, spec);
+	controllers(w, spec, context);
 	domain_disks(w, spec, context->directory);
 	domain_interfaces(w, spec, context);
 	if (spec->serial_console)
@@ -139,6 +140,7 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	video(w, spec);
 	domain_peripherals(w, spec);
 	domain_tpm(w, spec->tpm, context->kept);
+	domain_host_devices(w, spec, context);
 	panic_devices(w, spec, context);
 	xml_close(w);
 }

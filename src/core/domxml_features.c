@@ -89,6 +89,8 @@ void domain_features(xmlTextWriterPtr w, const struct vmi_spec *spec, bool with_
 		xml_empty(w, "apic", "eoi", state(eoi), NULL);
 	if (with_kvm)
 		paravirtual(w, f);
+	if (spec->realtime && with_kvm)
+		xml_empty(w, "pmu", "state", "off", NULL);
 	if (spec->bootloader == BOOTLOADER_EFI_SECURE)
 		xml_empty(w, "smm", "state", "on", NULL);
 	xml_close(w);

@@ -112,7 +112,7 @@ void xml_alias(xmlTextWriterPtr w, const char *name)
 }
 
 /* dddd:bb:ss.f, as the manifest's grammar has it */
-void xml_pci_address(xmlTextWriterPtr w, const char *text)
+static void pci_address(xmlTextWriterPtr w, const char *text, bool typed)
 {
 	unsigned domain, bus, slot, function;
 	autofree char *domain_text = NULL, *bus_text = NULL, *slot_text = NULL;
@@ -124,6 +124,21 @@ void xml_pci_address(xmlTextWriterPtr w, const char *text)
 	bus_text = xasprintf("0x%02x", bus);
 	slot_text = xasprintf("0x%02x", slot);
 	snprintf(function_text, sizeof(function_text), "0x%u", function & 7);
-	xml_empty(w, "address", "type", "pci", "domain", domain_text, "bus", bus_text, "slot",
-		slot_text, "function", function_text, NULL);
+	xml_open(w, "address");
+	xml_attr(w, "type", typed ? "pci" : NULL);
+	xml_attr(w, "domain", domain_text);
+	xml_attr(w, "bus", bus_text);
+	xml_attr(w, "slot", slot_text);
+	xml_attr(w, "function", function_text);
+	xml_close(w);
+}
+
+void xml_pci_address(xmlTextWriterPtr w, const char *text)
+{
+	pci_address(w, text, true);
+}
+
+void xml_pci_source(xmlTextWriterPtr w, const char *text)
+{
+	pci_address(w, text, false);
 }

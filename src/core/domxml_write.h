@@ -33,6 +33,7 @@ void xml_empty(xmlTextWriterPtr w, const char *element, ...) __attribute__((sent
 /* Parts of many devices: each writes nothing for 0 or NULL. */
 void xml_boot_order(xmlTextWriterPtr w, unsigned order);
 void xml_pci_address(xmlTextWriterPtr w, const char *text); /* dddd:bb:ss.f */
+void xml_pci_source(xmlTextWriterPtr w, const char *text);  /* the host's */
 void xml_alias(xmlTextWriterPtr w, const char *name);       /* never NULL */
 
 /* domxml_disks.c */
@@ -54,12 +55,27 @@ void domain_metadata(xmlTextWriterPtr w, const struct domain_context *context);
 void domain_tpm(xmlTextWriterPtr w, enum tpm tpm, bool kept);
 
 /* domxml_cpu.c: <memory>, <vcpu> and what belongs to them; <cpu>. */
-void domain_size(xmlTextWriterPtr w, const struct vmi_spec *spec);
+void domain_size(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context);
 void domain_cpu(xmlTextWriterPtr w, const struct vmi_spec *spec, bool kvm);
 unsigned domain_max_sockets(const struct vmi_spec *spec);
 
-/* domxml_limits.c: <memtune> and <cputune>. */
-void domain_limits(xmlTextWriterPtr w, const struct vmi_spec *spec, bool kvm);
+/* domxml_limits.c: <memtune>, <cputune> and <numatune>. */
+void domain_limits(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context);
+
+/* domxml_hostdev.c. The CPUs of the host that its threads may use, as a set; NULL: all. Owned by the caller. */
+char *domain_cpus(const struct vmi_spec *spec, const struct domain_context *context);
+/* Each vCPU has one of them; within <cputune>. */
+bool domain_has_pins(const struct vmi_spec *spec, const struct domain_context *context);
+void domain_pins(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context);
+void domain_numatune(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context);
+/* Devices of the host, and <vsock>. */
+bool domain_has_usb_device(const struct vmi_spec *spec, const struct domain_context *context);
+void domain_host_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
+	const struct domain_context *context);
 
 /* domxml_qemu.c: what libvirt has no words for is said to QEMU itself. */
 #define DOMAIN_QEMU_URI "http://libvirt.org/schemas/domain/qemu/1.0"

@@ -203,6 +203,8 @@ static void fold_success(struct machine *m, enum op_kind kind)
 		vmi->cleaned = true;
 	else if (op_kind_lane(kind) != LANE_GUEST)
 		return;
+	if (vmi->cleaned)
+		replace_str(&vmi->held, NULL);
 	vmi->tries = 0;
 	vmi->retry_at = 0;
 	m->vmi_changed = true;

@@ -82,6 +82,7 @@ void vmi_free(struct vmi *vmi)
 	free(vmi->nics);
 	free(vmi->fallback);
 	free(vmi->graphics);
+	free(vmi->held);
 	free(vmi->io.errors);
 	free(vmi->probe_words);
 	free(vmi->agent_problem);

@@ -43,6 +43,7 @@ struct machine {
 	unsigned purges;  /* … failed tries of that */
 	msec purge_at;    /* … boot time before which there is no other */
 	bool holds_disks; /* its run's files are in the agent's index */
+	bool holds_share; /* … and what it has of the host to itself */
 	enum room_state room;
 	struct resources asks;  /* … what it holds, or waits for */
 	int64_t priority;       /* … of its class, while it waits */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * KubeVirt's checks in KubeVirt's order. Those that this version has no fields for (host devices, SEV,
- * TDX) are not there; the CPU check asks whether the node knows its own
- * host-model, which a host with libvirt always does.
+ * KubeVirt's checks in KubeVirt's order, and that of what is allocated on this host only; the CPU check asks
+ * whether the node knows its own host-model, which a host with libvirt always does.
  */
 #include "core/migratable.h"
 
@@ -55,7 +54,21 @@ static char *check_devices(const struct vmi *vmi)
 			return xasprintf("interface '%s' is a device of this host (sriov)",
 				vmi->typed.interfaces[i].name);
 	}
+	if (vmi->typed.n_devices)
+		return xasprintf("%s '%s' is a device of this host",
+			vmi->typed.devices[0].gpu ? "gpu" : "hostDevice",
+			vmi->typed.devices[0].name);
+	if (vmi->typed.vsock)
+		return xstrdup("autoattachVSOCK: its CID is this host's");
 	return NULL;
+}
+
+/* Words why not, or NULL; owned by the caller. */
+static char *check_cpus(const struct vmi *vmi)
+{
+	if (!vmi->typed.dedicated)
+		return NULL;
+	return xstrdup("dedicatedCpuPlacement: its CPUs are this host's");
 }
 
 static bool has_hyperv(const struct vmi *vmi, enum hyperv_feature feature)
@@ -110,6 +123,7 @@ static const struct {
 } checks[] = { /* the first failure is the reason */
 	{ "InterfaceNotLiveMigratable",         check_interfaces, true },
 	{ "HostDeviceNotLiveMigratable",        check_devices,    true },
+	{ "DedicatedCPUNotLiveMigratable",      check_cpus,       true },
 	{ "NoTSCFrequencyNotLiveMigratable",    check_tsc,        true },
 	{ "HypervPassthroughNotLiveMigratable", check_hyperv,     true },
 	{ "SEVNotLiveMigratable",               check_launch,     true },

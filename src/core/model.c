@@ -166,6 +166,15 @@ static void chassis_done(struct chassis *chassis)
 	free(chassis->sku);
 }
 
+static void device_asks_free(struct device_ask *asks, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(asks[i].name);
+		free(asks[i].resource);
+	}
+	free(asks);
+}
+
 void vmi_spec_done(struct vmi_spec *spec)
 {
 	cpu_features_free(spec->cpu_features, spec->n_cpu_features);
@@ -173,6 +182,8 @@ void vmi_spec_done(struct vmi_spec *spec)
 	clock_done(&spec->clock);
 	chassis_done(&spec->chassis);
 	free(spec->inputs);
+	free(spec->realtime_mask);
+	device_asks_free(spec->devices, spec->n_devices);
 	for (int i = 0; i < PROBE_OF_MAX; i++)
 		free(spec->probes[i].question);
 	free(spec->sound);

@@ -9,6 +9,7 @@
 
 #include "core/base64.h"
 #include "core/cidr.h"
+#include "core/cpuset.h"
 #include "core/names.h"
 
 static const struct schema_table *const tables[] = {

@@ -74,6 +74,8 @@ enum schema_treat {
 	X(LABEL, is_dns_label, "lower case letters, digits and '-', at most 63 characters")            \
 	X(INTERFACE, is_interface_name, "letters, digits, '-' and '_', at most 63 characters")         \
 	X(LABEL_KEY, is_label_key, "a label's name: [domain/]name")                                    \
+	X(RESOURCE, is_label_key, "a resource's name such as example.com/gpu")                         \
+	X(CPU_SET, is_cpu_set, "a set of CPUs such as 0-3,^1")                                         \
 	X(LABEL_VALUE, is_label_value, "letters, digits, '-', '_' and '.', at most 63 characters")     \
 	X(UUID, is_uuid, "a UUID such as 5d307ca9-b3ef-428c-8861-06e72d69f223")                        \
 	X(MAC, is_mac, "a unicast MAC address such as 02:00:00:12:34:56")                              \

@@ -4,6 +4,8 @@
  */
 #include "core/schema_rows.h"
 
+#define NO_TAG      "cloud-init is not told of the host's devices in this version"
+#define NO_CLAIMS   "there is no dynamic resource allocation; give deviceName"
 #define VIDEO_TYPES "vga|cirrus|virtio|ramfb|bochs"
 
 /* clang-format off */
@@ -14,8 +16,7 @@ static const struct schema_field rows[] = {
 	F(SPEC, "domain.devices.autoattachMemBalloon",       BOOL, DEFAULT("true")),
 	F(SPEC, "domain.devices.autoattachPodInterface",     BOOL, DEFAULT("true")),
 	F(SPEC, "domain.devices.autoattachSerialConsole",    BOOL, DEFAULT("true")),
-	F(SPEC, "domain.devices.autoattachVSOCK",            BOOL,
-		REFUSED("reach the guest by its network or its serial console")),
+	F(SPEC, "domain.devices.autoattachVSOCK",            BOOL, DEFAULT("false")),
 	F(SPEC, "domain.devices.blockMultiQueue",            BOOL, DEFAULT("false")),
 	F(SPEC, "domain.devices.clientPassthrough",          MAP,
 		REFUSED("a client's USB devices cannot be given to a guest")),
@@ -24,10 +25,26 @@ static const struct schema_field rows[] = {
 	F(SPEC, "domain.devices.downwardMetrics",            MAP,
 		REFUSED("read the guest's figures on the host")),
 	F(SPEC, "domain.devices.filesystems",                LIST, REFUSED("give data on a disk")),
-	F(SPEC, "domain.devices.gpus",                       LIST,
-		REFUSED("the host's devices cannot be given to a guest")),
-	F(SPEC, "domain.devices.hostDevices",                LIST,
-		REFUSED("the host's devices cannot be given to a guest")),
+	F(SPEC, "domain.devices.gpus",                       LIST, RANGE(0, SPEC_LIST_MAX)),
+	F(SPEC, "domain.devices.gpus[]",                     MAP),
+	F(SPEC, "domain.devices.gpus[].name",                STRING, REQUIRED, RULE(LABEL)),
+	F(SPEC, "domain.devices.gpus[].deviceName",          STRING, REQUIRED, RULE(RESOURCE)),
+	F(SPEC, "domain.devices.gpus[].tag",                 STRING, IGNORED(NO_TAG)),
+	F(SPEC, "domain.devices.gpus[].virtualGPUOptions",   MAP),
+	F(SPEC, "domain.devices.gpus[].virtualGPUOptions.display", MAP),
+	F(SPEC, "domain.devices.gpus[].virtualGPUOptions.display.enabled", BOOL, DEFAULT("true")),
+	F(SPEC, "domain.devices.gpus[].virtualGPUOptions.display.ramFB", MAP),
+	F(SPEC, "domain.devices.gpus[].virtualGPUOptions.display.ramFB.enabled", BOOL,
+		DEFAULT("true")),
+	F(SPEC, "domain.devices.gpus[].claimName",           STRING, REFUSED(NO_CLAIMS)),
+	F(SPEC, "domain.devices.gpus[].requestName",         STRING, REFUSED(NO_CLAIMS)),
+	F(SPEC, "domain.devices.hostDevices",                LIST, RANGE(0, SPEC_LIST_MAX)),
+	F(SPEC, "domain.devices.hostDevices[]",              MAP),
+	F(SPEC, "domain.devices.hostDevices[].name",         STRING, REQUIRED, RULE(LABEL)),
+	F(SPEC, "domain.devices.hostDevices[].deviceName",   STRING, REQUIRED, RULE(RESOURCE)),
+	F(SPEC, "domain.devices.hostDevices[].tag",          STRING, IGNORED(NO_TAG)),
+	F(SPEC, "domain.devices.hostDevices[].claimName",    STRING, REFUSED(NO_CLAIMS)),
+	F(SPEC, "domain.devices.hostDevices[].requestName",  STRING, REFUSED(NO_CLAIMS)),
 	F(SPEC, "domain.devices.inputs",                     LIST, RANGE(0, SPEC_LIST_MAX)),
 	F(SPEC, "domain.devices.inputs[]",                   MAP),
 	F(SPEC, "domain.devices.inputs[].name",              STRING, REQUIRED, RULE(LABEL)),

@@ -4,7 +4,6 @@
  */
 #include "core/schema_rows.h"
 
-#define NO_PINNING       "CPUs are shared between guests"
 #define IO_POOL_MAX      256
 #define FEATURE_POLICIES "force|require|optional|disable|forbid"
 #define NO_RESOURCES     "only cpu and memory are known on one host"
@@ -27,10 +26,12 @@ static const struct schema_field rows[] = {
 	F(SPEC, "domain.cpu.features[].name",               STRING, REQUIRED, RULE(CPU_FEATURE)),
 	F(SPEC, "domain.cpu.features[].policy",             ENUM, ONE(FEATURE_POLICIES),
 		DEFAULT("require")),
-	F(SPEC, "domain.cpu.dedicatedCpuPlacement",         BOOL, REFUSED(NO_PINNING)),
-	F(SPEC, "domain.cpu.isolateEmulatorThread",         BOOL, REFUSED(NO_PINNING)),
-	F(SPEC, "domain.cpu.numa",                          MAP, REFUSED(NO_PINNING)),
-	F(SPEC, "domain.cpu.realtime",                      MAP, REFUSED(NO_PINNING)),
+	F(SPEC, "domain.cpu.dedicatedCpuPlacement",         BOOL, DEFAULT("false")),
+	F(SPEC, "domain.cpu.isolateEmulatorThread",         BOOL, DEFAULT("false")),
+	F(SPEC, "domain.cpu.numa",                          MAP),
+	F(SPEC, "domain.cpu.numa.guestMappingPassthrough",  MAP),
+	F(SPEC, "domain.cpu.realtime",                      MAP),
+	F(SPEC, "domain.cpu.realtime.mask",                 STRING, RULE(CPU_SET)),
 	F(SPEC, "domain.memory",                            MAP),
 	F(SPEC, "domain.memory.guest",                      QUANTITY),
 	F(SPEC, "domain.memory.hugepages",                  MAP),

@@ -160,6 +160,7 @@ int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct er
 		spec_parse_credentials,
 		spec_parse_interfaces,
 		spec_parse_peripherals,
+		spec_parse_host_devices,
 		spec_parse_demands,
 		spec_parse_placement,
 	};

@@ -43,6 +43,11 @@ int spec_parse_cpu(const struct node *spec, struct vmi_spec *s, struct err *err)
 	if (spec_unsigned(spec, "domain.cpu.maxSockets", &s->max_sockets, err))
 		return -ERR_INVALID;
 	s->max_sockets = MAX(s->max_sockets, s->sockets);
+	s->dedicated = spec_bool(spec, "domain.cpu.dedicatedCpuPlacement", false);
+	s->isolate_emulator = spec_bool(spec, "domain.cpu.isolateEmulatorThread", false);
+	s->numa_passthrough = node_at(spec, "domain.cpu.numa.guestMappingPassthrough");
+	s->realtime = node_at(spec, "domain.cpu.realtime");
+	s->realtime_mask = spec_copy(spec, "domain.cpu.realtime.mask");
 	s->cpu_model = spec_copy(spec, "domain.cpu.model");
 	if (!s->cpu_model)
 		s->cpu_model = xstrdup(DEFAULT_CPU_MODEL);

@@ -50,6 +50,9 @@ int spec_parse_probes(const struct node *spec, struct vmi_spec *s, struct err *e
 /* spec_devices.c */
 int spec_parse_peripherals(const struct node *spec, struct vmi_spec *s, struct err *err);
 
+/* spec_hostdev.c */
+int spec_parse_host_devices(const struct node *spec, struct vmi_spec *s, struct err *err);
+
 /* spec_placement.c */
 int spec_parse_demands(const struct node *spec, struct vmi_spec *s, struct err *err);
 int spec_parse_placement(const struct node *spec, struct vmi_spec *s, struct err *err);

@@ -178,6 +178,7 @@ static void vmi_rules(struct check *c, const char *path, const struct node *spec
 	mark = check_enter(c, path);
 	spec_rules(c, spec);
 	feature_rules(c, spec);
+	pinning_rules(c, spec);
 	unique_rules(c, spec);
 	device_rules(c, spec);
 	placement_rules(c, spec);

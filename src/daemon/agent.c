@@ -166,6 +166,7 @@ void agent_free(struct agent *agent)
 	disks_done(&agent->disks);
 	capacity_done(&agent->capacity);
 	macs_done(&agent->macs);
+	shares_done(&agent->shares);
 	ops_done(agent);
 	notes_done(agent);
 	adoptions_done(agent);

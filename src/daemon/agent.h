@@ -10,6 +10,7 @@
 #include <vmagent/log.h>
 
 #include "core/claim.h"
+#include "core/holding.h"
 #include "core/input.h"
 #include "core/netconfig.h"
 #include "core/tuning.h"
@@ -30,7 +31,8 @@ struct agent_options { /* borrowed for the agent's life */
 	struct host_place place;
 	bool pvpanic; /* libvirt knows the PCI panic device */
 	const struct network_config
-		*networks; /* NULL: the pod network is QEMU's own, and no others */
+		*networks;                /* NULL: the pod network is QEMU's own, and no others */
+	const struct host_shares *shares; /* NULL: no CPUs and devices for guests alone */
 	struct tuning tuning;
 	const struct peer_config *peer_list; /* without this node itself */
 	size_t n_peers;

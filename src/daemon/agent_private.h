@@ -114,6 +114,11 @@ struct macs {                   /* MAC addresses of runs, sorted */
 	size_t n, cap;
 };
 
+struct shares {                   /* what of the host runs have to themselves, sorted */
+	struct share_claim *list; /* owned */
+	size_t n, cap;
+};
+
 struct hostdown { /* the host goes down: hostdown.c */
 	bool active;
 	bool changed;              /* … is to be saved */
@@ -167,6 +172,7 @@ struct agent {
 	struct capacity capacity;
 	struct macs macs;
 	struct claims claims;
+	struct shares shares;
 	bool freed; /* a run gave back what others may wait for */
 	struct peers peers;
 	struct migrations migrations;
@@ -291,6 +297,20 @@ enum obstacle disks_obstacle(const struct agent *agent, const struct machine *m,
 void macs_hold(struct agent *agent, const struct machine *m, bool holds);
 enum obstacle macs_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
 void macs_done(struct macs *macs);
+
+/* shares.c: dedicated CPUs, devices of the host, CIDs. */
+#define VSOCK_DEVICE "/dev/vhost-vsock"
+void shares_update(struct agent *agent, struct machine *m); /* puts them into the index, or out */
+enum obstacle shares_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+/* Gives m's run what it needs, if it has not got it: it is about to be prepared. */
+void shares_take(struct agent *agent, struct machine *m);
+/* What the host must have for that. */
+void shares_fill_prepare(const struct machine *m, struct op *op);
+/* The CPUs of guests that share, as domain_context.shared_cpus; owned by the caller. */
+char *shares_left(const struct agent *agent);
+int64_t shares_dedicated(
+	const struct agent *agent); /* thousandths of a CPU that are none of those */
+void shares_done(struct shares *shares);
 
 /* networks.c: a network that m's run names is not there, or cannot be used. */
 enum obstacle networks_obstacle(const struct agent *agent, const struct machine *m,

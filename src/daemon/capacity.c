@@ -11,11 +11,14 @@
 #include "core/placement.h"
 #include "daemon/agent_private.h"
 
+/* CPUs that are set aside are none of those that are shared: they are counted by shares.c. */
 static struct room room_of(const struct agent *agent)
 {
 	struct room room = { allocatable_of(&agent->options->host, &agent->options->tuning),
 		{ 0 } };
 
+	if (room.allocatable.cpu)
+		room.allocatable.cpu = MAX(room.allocatable.cpu - shares_dedicated(agent), 1);
 	room.free.memory = room.allocatable.memory - agent->capacity.taken.memory;
 	room.free.cpu = room.allocatable.cpu - agent->capacity.taken.cpu;
 	return room;

@@ -224,4 +224,5 @@ void config_done(struct config *config)
 	config_peers_done(config);
 	host_place_done(&config->place);
 	network_config_done(&config->networks);
+	host_shares_done(&config->shares);
 }

@@ -10,6 +10,7 @@
 #include <vmagent/peer.h>
 
 #include "core/claim.h"
+#include "core/holding.h"
 #include "core/image_ref.h"
 #include "core/netconfig.h"
 #include "core/tuning.h"
@@ -43,7 +44,8 @@ struct config {
 		images; /* what stands for images of registries; its folder: <state>/images */
 	struct storage storage; /* of claims; its folder: <state>/pvc */
 	struct network_config networks;
-	enum emulation emulation; /* auto: KVM where it truly works */
+	struct host_shares shares; /* CPUs and devices for guests alone */
+	enum emulation emulation;  /* auto: KVM where it truly works */
 	struct tuning tuning;
 };
 

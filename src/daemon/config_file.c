@@ -266,6 +266,8 @@ static const struct {
 	{ "podNetwork", config_read_pod_network },
 	{ "networks", config_read_networks },
 	{ "sriovPools", config_read_pools },
+	{ "dedicatedCPUs", config_read_dedicated },
+	{ "hostDevices", config_read_host_devices },
 };
 
 static int read_field(struct config *config, const char *path, const struct node *field,

@@ -61,4 +61,10 @@ int config_read_networks(struct config *config, const char *path, const struct n
 int config_read_pools(struct config *config, const char *path, const struct node *list,
 	struct err *err);
 
+/* config_devices.c: spec.dedicatedCPUs, spec.hostDevices. */
+int config_read_dedicated(struct config *config, const char *path, const struct node *at,
+	struct err *err);
+int config_read_host_devices(struct config *config, const char *path, const struct node *list,
+	struct err *err);
+
 #endif

@@ -20,6 +20,7 @@
 #include "daemon/host.h"
 #include "daemon/loop.h"
 #include "io/embed.h"
+#include "io/host_cpus.h"
 #include "io/journal.h"
 #include "io/kvm.h"
 #include "io/manifest_dir.h"
@@ -201,6 +202,22 @@ static void fill_kvm(struct program *p)
 	p->options.kvm_is_missing = p->options.kvm && !works;
 }
 
+/* A CPU that is not there can be nobody's. */
+static void fill_shares(struct program *p)
+{
+	struct host_shares *shares = &p->config.shares;
+	struct cpu_set missing = shares->dedicated;
+	autofree char *text = NULL;
+
+	host_cpus_read("", shares);
+	cpu_set_remove(&missing, &shares->online);
+	if (!cpu_set_count(&shares->online) || !cpu_set_count(&missing))
+		return;
+	text = cpu_set_text(&missing);
+	log_text(LOG_LEVEL_WARNING, "dedicatedCPUs: this host has no CPU %s: left out", text);
+	cpu_set_remove(&shares->dedicated, &missing);
+}
+
 /* One configuration may serve all nodes: who is named like this one is no peer. */
 static void read_names(struct program *p)
 {
@@ -227,6 +244,7 @@ static void fill_options(struct program *p)
 		.boot_id = p->boot_id,
 		.pvpanic = virt_has_pvpanic(),
 		.networks = &p->config.networks,
+		.shares = &p->config.shares,
 		.tuning = p->config.tuning,
 		.rebuilt = p->options.rebuilt,
 		.peer_list = p->peers,
@@ -237,6 +255,7 @@ static void fill_options(struct program *p)
 		.entropy = entropy,
 	};
 	fill_kvm(p);
+	fill_shares(p);
 	fill_place(p);
 	if (!starts_with(p->config.libvirt, "test:")) /* its guests are none of this host's */
 		p->options.host = (struct resources){ .memory = p->options.capacity.memory,

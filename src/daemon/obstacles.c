@@ -18,6 +18,7 @@ static obstacle_fn *const checks[] = {
 	media_obstacle,
 	macs_obstacle,
 	networks_obstacle,
+	shares_obstacle,
 	capacity_obstacle,
 };
 
@@ -25,6 +26,7 @@ void obstacles_update(struct agent *agent, struct machine *m)
 {
 	claims_bind(agent, m);
 	disks_update(agent, m);
+	shares_update(agent, m);
 	capacity_update(agent, m);
 }
 

@@ -51,9 +51,15 @@ static void fill_start(const struct agent *agent, const struct machine *m, struc
 {
 	struct domain_context context = context_of(agent, m, op);
 	struct attachment *attachments = networks_attach(agent, m);
+	autofree char *shared = shares_left(agent);
+	struct holding holding;
 
+	holding_parse(m->vmi->held, &holding);
+	context.holding = &holding;
+	context.shared_cpus = shared;
 	context.attachments = attachments;
 	op->xml = domain_xml(&m->vmi->typed, &context);
+	holding_done(&holding);
 	networks_fill_start(agent, op, attachments, m->vmi->typed.n_interfaces);
 	networks_free(attachments, m->vmi->typed.n_interfaces);
 	op->paused = m->vmi->pause == PAUSE_HELD;
@@ -90,6 +96,7 @@ static void fill_prepare(const struct agent *agent, const struct machine *m, str
 	volume_works(&m->vmi->typed, op->directory, &op->work, &op->n_work);
 	media_fill(agent, m, op);
 	networks_fill_prepare(agent, m, op);
+	shares_fill_prepare(m, op);
 }
 
 static void fill_probe(const struct machine *m, struct op *op)

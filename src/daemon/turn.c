@@ -67,6 +67,8 @@ static void after_step(struct agent *agent, struct machine *m, enum step step, s
 {
 	if (step == STEP_START)
 		m->vmi->emulated = !agent->options->kvm; /* its domain is made now */
+	if (step == STEP_PREPARE)
+		shares_take(agent, m);
 	if (step_op(step) != OP_NONE)
 		ops_plan(agent, m, step_op(step), now);
 	if (step == STEP_ADOPT_VMI)

@@ -290,6 +290,7 @@ static int check_work(struct job *job, size_t i)
 	case VOLUME_WORK_BRIDGE:
 	case VOLUME_WORK_DEVICE:
 	case VOLUME_WORK_PROGRAM:
+	case VOLUME_WORK_PATH:
 		return image_check_host(job, work);
 	case VOLUME_WORK_EMPTY:
 	case VOLUME_WORK_MAX:

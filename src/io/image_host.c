@@ -45,8 +45,23 @@ static int check_program(struct job *job, const struct volume_work *work)
 		work->volume, work->target);
 }
 
+/* What the kernel shows there is there; whether it can be used is libvirt's to say. */
+static int check_path(struct job *job, const struct volume_work *work)
+{
+	bool is_node = strncmp(work->target, "/dev/", 5) == 0;
+
+	if (access(work->target, F_OK) == 0)
+		return 0;
+	return err_set(&job->err, ERR_IO, "'%s' needs '%s', which this host does not have: %s",
+		work->volume, work->target,
+		is_node ? "load the kernel's module for it, or leave the field out"
+			: "mend hostDevices in the agent's configuration");
+}
+
 int image_check_host(struct job *job, const struct volume_work *work)
 {
+	if (work->kind == VOLUME_WORK_PATH)
+		return check_path(job, work);
 	return work->kind == VOLUME_WORK_PROGRAM ? check_program(job, work)
 						 : check_device(job, work);
 }

@@ -495,6 +495,21 @@ START_TEST(test_clean_does_not_follow_a_link_itself)
 }
 END_TEST
 
+/* Of the host, as devices are: what is not there is named, with what to do about it. */
+START_TEST(test_paths_of_the_host)
+{
+	autofree char *device = path_in(w.folder, "0000:65:00.0");
+
+	ck_assert_int_eq(prepare(VOLUME_WORK_PATH, device, NULL, 0), ERR_IO);
+	assert_said("which this host does not have: mend hostDevices");
+	ck_assert_int_eq(prepare(VOLUME_WORK_PATH, "/dev/no-vsock", NULL, 0), ERR_IO);
+	assert_said("'/dev/no-vsock', which this host does not have: load the kernel's module");
+	shell("touch '%s'%s", device, "");
+	ck_assert_int_eq(prepare(VOLUME_WORK_PATH, device, NULL, 0), ERR_OK);
+	ck_assert(exists(device));
+}
+END_TEST
+
 Suite *test_image_suite(void)
 {
 	Suite *suite = suite_create("image");
@@ -505,6 +520,7 @@ Suite *test_image_suite(void)
 	tcase_add_loop_test(tcase, test_overlay_of_raw_and_qcow2, 0, 2);
 	tcase_add_test(tcase, test_overlay_is_made_anew);
 	tcase_add_test(tcase, test_empty);
+	tcase_add_test(tcase, test_paths_of_the_host);
 	tcase_add_test(tcase, test_raw_is_made_once);
 	tcase_add_test(tcase, test_raw_appears_whole);
 	tcase_add_test(tcase, test_a_disk_is_no_image);

@@ -34,6 +34,8 @@ static const struct {
 		(512 + 70 + 1) * MI, 3000 },
 	{ "without overhead", 512 * MI, 1, false, { .overcommit_overhead = true }, 100, 10, 512 * MI, 100 },
 	{ "as announced",   512 * MI, 1, false, { .added_overhead = 64 * MI }, 100, 10, (576 + 46 + 1) * MI, 100 },
+	{ "CPUs of its own", 512 * MI, 4, false, { .request = { 0, 4000 } }, 100, 10, (512 + 70 + 1) * MI, 0 },
+	{ "a host device",  512 * MI, 1, false, { .added_overhead = 0 }, 100, 10, (512 + 46 + 1 + 1024) * MI, 100 },
 	{ "the most there is", INT64_MAX / 2, 1, false, { .overcommit_overhead = true }, 100, 10, INT64_C(1) << 50, 100 },
 	{ "… by itself",     64 * MI, 1, false, { .request = { INT64_MAX, 0 }, .overcommit_overhead = true }, 100, 10,
 		INT64_C(1) << 50, 100 },
@@ -62,6 +64,7 @@ static const struct {
 		"1 Insufficient memory: needs 9Gi of memory, 8Gi of 8Gi is free, which is never enough: lower the VM's "
 		"requests" },
 	{ 0, 0, -5 * GI, -100, 9 * GI, 64000, NULL },
+	{ 8 * GI, 4000, 2 * GI, -100, 2 * GI, 0, NULL },
 	{ 0, 4000, -5 * GI, 100, 9 * GI, 200,
 		"1 Insufficient cpu: needs 200m CPUs, 100m of 4 is free; stop 'default/web' or lower requests" },
 };
@@ -74,6 +77,8 @@ START_TEST(a_run_asks)
 		.cores = 1,
 		.threads = 1,
 		.graphics = asked[_i].graphics,
+		.dedicated = streq(asked[_i].name, "CPUs of its own"),
+		.n_devices = streq(asked[_i].name, "a host device"),
 		.demands = asked[_i].demands };
 	struct tuning tuning = TUNING_DEFAULT;
 	struct resources asks;

@@ -156,6 +156,29 @@ START_TEST(test_networks)
 }
 END_TEST
 
+START_TEST(test_shares)
+{
+	write_file("apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
+		   "  dedicatedCPUs: 2-3,6\n"
+		   "  hostDevices:\n"
+		   "  - {name: example.com/gpu, pci: \"0000:65:00.0\"}\n"
+		   "  - {name: key, usb: \"1234:5678\"}\n"
+		   "  - {name: example.com/gpu, mdev: 5d307ca9-b3ef-428c-8861-06e72d69f223}\n");
+	ck_assert_msg(LOAD("--config", path) == 0, "%s", err.msg);
+	ck_assert_uint_eq(cpu_set_count(&config.shares.dedicated), 3);
+	ck_assert_uint_eq(config.shares.n_devices, 3);
+	ck_assert_str_eq(config.shares.devices[1].name, "key");
+	ck_assert_str_eq(config.shares.devices[1].key, "usb:1234:5678");
+	ck_assert_str_eq(config.shares.devices[2].key, "mdev:5d307ca9-b3ef-428c-8861-06e72d69f223");
+	config_done(&config);
+	unlink(path);
+	write_file("apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
+		   "  dedicatedCPUs: 3\n");
+	ck_assert_msg(LOAD("--config", path) == 0, "%s", err.msg);
+	ck_assert(cpu_set_has(&config.shares.dedicated, 3));
+}
+END_TEST
+
 START_TEST(test_read_only_socket)
 {
 	ck_assert_int_eq(LOAD("--socket", "/run/a.b/x.sock"), 0);
@@ -307,6 +330,19 @@ static const struct {
 	{ SPEC "  networks: {Lan: {type: user}}\n", "spec.networks: expected a name as multus" },
 	{ SPEC "  networks: {lan: {type: ovs}}\n",
 		":4:14: spec.networks: bridge: field is required for type 'ovs'" },
+	{ SPEC "  dedicatedCPUs: [2, 3]\n",
+		":4:3: spec.dedicatedCPUs: expected CPUs of the host such as" },
+	{ SPEC "  dedicatedCPUs: 3-2\n", "spec.dedicatedCPUs: expected CPUs of the host such as" },
+	{ SPEC "  hostDevices: {}\n", "spec.hostDevices: expected a list of at most 256 devices" },
+	{ SPEC "  hostDevices: [{name: a}]\n",
+		"a device has a name, as deviceName has it, and one of pci" },
+	{ SPEC "  hostDevices: [{name: a, usb: \"1234:5678\", pci: \"0000:65:00.0\"}]\n",
+		"and one of pci" },
+	{ SPEC "  hostDevices: [{name: /a, usb: \"1234:5678\"}]\n", "and one of pci" },
+	{ SPEC "  hostDevices: [{name: a, pci: 1234:5678}]\n",
+		"spec.hostDevices: expected pci: \"0000:65:00.0\"" },
+	{ SPEC "  hostDevices: [{name: a, usb: \"1234:5678\"}, {name: b, usb: \"1234:5678\"}]\n",
+		"this device is there already" },
 	{ SPEC "  sriovPools: {}\n", "spec.sriovPools: expected a list of at most 64 pools" },
 	{ SPEC "  sriovPools: [{name: a}]\n", "spec.sriovPools: a pool has a name, and either" },
 	{ SPEC "  sriovPools: [{name: a, pf: e0, vfs: []}]\n", "a pool has a name, and either" },
@@ -361,6 +397,7 @@ Suite *test_config_suite(void)
 	tcase_add_test(tcase, test_defaults);
 	tcase_add_test(tcase, test_file_then_command_line);
 	tcase_add_test(tcase, test_networks);
+	tcase_add_test(tcase, test_shares);
 	tcase_add_test(tcase, test_read_only_socket);
 	tcase_add_test(tcase, test_storage);
 	tcase_add_test(tcase, test_place);

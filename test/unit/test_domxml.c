@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/domxml.h"
+#include "core/holding.h"
 #include "core/netconfig.h"
 #include "core/manifest.h"
 #include "test/lib/files.h"
@@ -15,6 +16,17 @@
 #define GOLDEN_DIR "test/unit/golden/"
 #define VM_UID     "7a0e0f60-0f5e-4c50-9f1f-3d1c8e6c0a01"
 #define VMI_UID    "b1d5c6de-6a4c-4f0c-8f0e-0d8f6f2b7c02"
+
+/* As good/pinned.yaml needs it; the others pass it over. */
+static unsigned held_cpus[] = { 4, 5, 6 };
+static char *held_devices[] = { "mdev:5d307ca9-b3ef-428c-8861-06e72d69f223",
+	"mdev:5d307ca9-b3ef-428c-8861-06e72d69f224", "pci:0000:65:00.1", "usb:1234:abcd" };
+static const struct holding holding = { .cpus = held_cpus,
+	.n_cpus = ARRAY_SIZE(held_cpus),
+	.node = 1,
+	.devices = held_devices,
+	.n_devices = ARRAY_SIZE(held_devices),
+	.cid = 1024 };
 
 static const struct domain_context context = {
 	.ns = "default",
@@ -174,7 +186,7 @@ END_TEST
 
 /* Manifests of test/unit/manifests/good, and what becomes of them. */
 static const char *const manifests[] = { "features", "passthrough", "devices", "tablets", "growth",
-	"luns", "quotas", "efi-tpm", "tpm", "sev" };
+	"luns", "quotas", "efi-tpm", "tpm", "sev", "pinned" };
 
 /* Twice each: on KVM, and without. */
 START_TEST(of_a_manifest)
@@ -198,6 +210,7 @@ START_TEST(of_a_manifest)
 	manifest_default(m.kind, m.root, NULL);
 	ck_assert_msg(!spec_parse(node_get(m.root, "spec"), &spec, &err), "%s", err.msg);
 	here.kvm = with_kvm;
+	here.holding = &holding;
 	xml = domain_xml(&spec, &here);
 	check_golden(name, xml);
 	vmi_spec_done(&spec);
@@ -274,6 +287,30 @@ START_TEST(networks)
 	vmi_spec_done(&spec);
 	manifest_done(&m);
 	documents_done(&docs);
+}
+END_TEST
+
+/* Who has no CPUs of its own keeps off those that are set aside; what is not allocated is not written. */
+START_TEST(shares_cpus)
+{
+	struct domain_context here = context;
+	struct device_ask ask = { .name = "gpu", .resource = "x/gpu", .gpu = true };
+	struct vmi_spec spec = small();
+	autofree char *shared = NULL, *alone = NULL;
+
+	here.shared_cpus = "0-1";
+	shared = domain_xml(&spec, &here);
+	ck_assert_ptr_nonnull(strstr(shared, "<vcpu placement=\"static\" cpuset=\"0-1\">1</vcpu>"));
+	spec.dedicated = spec.vsock = spec.numa_passthrough = true;
+	spec.devices = &ask;
+	spec.n_devices = 1;
+	here.kvm = true;
+	alone = domain_xml(&spec, &here);
+	ck_assert_ptr_nonnull(strstr(alone, "<vcpu>1</vcpu>"));
+	ck_assert_ptr_null(strstr(alone, "cputune"));
+	ck_assert_ptr_null(strstr(alone, "numatune"));
+	ck_assert_ptr_null(strstr(alone, "hostdev"));
+	ck_assert_ptr_null(strstr(alone, "vsock"));
 }
 END_TEST
 
@@ -424,6 +461,7 @@ Suite *test_domxml_suite(void)
 	tcase_add_test(tc, purge);
 	tcase_add_test(tc, bare_vmi_keeps_nothing);
 	tcase_add_test(tc, networks);
+	tcase_add_test(tc, shares_cpus);
 	tcase_add_test(tc, networks_of_ours);
 	tcase_add_test(tc, escapes);
 	tcase_add_test(tc, target_names);

@@ -98,6 +98,32 @@ START_TEST(features_of_one_host)
 }
 END_TEST
 
+/* What is allocated here is not there. */
+START_TEST(shares_of_one_host)
+{
+	struct device_ask ask = { .name = (char *)"gpu", .gpu = true };
+	struct vmi vmi = { .typed = { .dedicated = true, .vsock = true } };
+	struct migratable m;
+
+	migratable_of(&vmi, &m);
+	ck_assert_str_eq(m.reason, "HostDeviceNotLiveMigratable");
+	ck_assert_str_eq(m.message, "autoattachVSOCK: its CID is this host's");
+	migratable_done(&m);
+	vmi.typed.devices = &ask;
+	vmi.typed.n_devices = 1;
+	migratable_of(&vmi, &m);
+	ck_assert_str_eq(m.reason, "HostDeviceNotLiveMigratable");
+	ck_assert_str_eq(m.message, "gpu 'gpu' is a device of this host");
+	ck_assert_ptr_nonnull(m.storage);
+	migratable_done(&m);
+	vmi.typed.n_devices = 0;
+	vmi.typed.vsock = false;
+	migratable_of(&vmi, &m);
+	ck_assert_str_eq(m.reason, "DedicatedCPUNotLiveMigratable");
+	migratable_done(&m);
+}
+END_TEST
+
 Suite *test_migratable_suite(void)
 {
 	Suite *s = suite_create("migratable");
@@ -105,6 +131,7 @@ Suite *test_migratable_suite(void)
 
 	tcase_add_loop_test(table, row, 0, ARRAY_SIZE(rows));
 	tcase_add_test(table, features_of_one_host);
+	tcase_add_test(table, shares_of_one_host);
 	suite_add_tcase(s, table);
 	return s;
 }

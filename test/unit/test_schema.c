@@ -255,8 +255,9 @@ static const struct {
 } explained[] = {
 	{ SCOPE_VM, "", "map\n  apiVersion  string; required\n  kind        string; required\n" },
 	{ SCOPE_VM, DOMAIN "cpu.cores", "whole number from 0 to 1024; default: 1\n" },
-	{ SCOPE_VM, DOMAIN "cpu.numa.guestMappingPassthrough",
-		"not supported by this version; CPUs are" },
+	{ SCOPE_VM, DOMAIN "cpu.numa.guestMappingPassthrough", "map\n" },
+	{ SCOPE_VM, DOMAIN "devices.clientPassthrough",
+		"not supported by this version; a client's" },
 	{ SCOPE_VM, DOMAIN "devices.disks[].cache", "one of none, writethrough, writeback\n" },
 	{ SCOPE_VM, DOMAIN "devices.disks.disk",
 		"map\n  bus         one of virtio, sata, scsi, usb; default: sata\n" },
