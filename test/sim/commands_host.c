@@ -118,6 +118,18 @@ void do_agent(struct command *c)
 		agent_up(c->w);
 }
 
+/* dedicated-cpus 2-5, host-device NAME=pci:ADDRESS */
+static bool tune_shares(struct world *w, const char *name, const char *value)
+{
+	const char *mark = strstr(value, "=pci:");
+	autofree char *device = mark ? xstrndup(value, (size_t)(mark - value)) : NULL;
+
+	if (streq(name, "dedicated-cpus"))
+		return cpu_set_parse(value, &w->shares.dedicated);
+	return streq(name, "host-device") && mark &&
+		host_shares_add(&w->shares, device, HOST_DEVICE_PCI, mark + strlen("=pci:"));
+}
+
 /* tune NAME VALUE: as the administrator sets it; for the agent's next life as well. */
 void do_tune(struct command *c)
 {
@@ -137,6 +149,8 @@ void do_tune(struct command *c)
 		c->w->options.host.memory = atoll(value) << 20;
 		return;
 	}
+	if (tune_shares(c->w, c->words[0], value))
+		return;
 	if (streq(c->words[0], "host-uuid")) {
 		c->w->options.host_uuid = "node1"; /* as a copied host has it */
 		return;

@@ -216,6 +216,7 @@ static void do_start(struct world *w, const struct op *op, struct op_result *res
 	copy_disk(dom, op->xml);
 	dom->panic_device = strstr(op->xml, "<panic ");
 	if (!dom->active) {
+		fake_take_share(w, dom, op->xml);
 		domain_boot(w, dom);
 		if (op->paused)
 			domain_pause(w, dom, true);

@@ -172,6 +172,7 @@ void agent_prepare(struct world *w)
 		.tuning = TUNING_DEFAULT,
 		.entropy = entropy,
 		.entropy_ctx = w,
+		.shares = &w->shares,
 	};
 	lab_prepare(w);
 	w->hv.sink = (struct hv_sink){ w, sink_connection, sink_event, sink_result };

@@ -124,6 +124,7 @@ static const char *path_of(const char *key)
 		{ "desired",   "status.desiredGeneration" },
 		{ "target",    "status.migrationState.targetNode" },
 		{ "why",       "status.migrationState.failureReason" },
+		{ "cid",       "status.VSOCKCID" },
 		{ "grace",     "spec.terminationGracePeriodSeconds" },
 	};
 	/* clang-format on */

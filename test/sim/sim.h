@@ -94,10 +94,13 @@ struct fake_domain {
 	bool active;
 	bool autostart;
 	bool acpi, panic_device;
-	bool going;    /* it is shutting down */
-	char disk[64]; /* the first file of the host that it writes to; "": none */
-	bool shares;   /* … together with others that say so, too */
-	char sick[64]; /* the disk that fails; "": none */
+	bool going;          /* it is shutting down */
+	char disk[64];       /* the first file of the host that it writes to; "": none */
+	bool shares;         /* … together with others that say so, too */
+	struct cpu_set cpus; /* of the host that are its own … */
+	char cid[64];        /* … "": none */
+	char device[64];     /* … "": none */
+	char sick[64];       /* the disk that fails; "": none */
 	char sick_reason[IO_REASON_SIZE];
 	enum unseen unseen; /* what happened while no libvirtd looked */
 	uint64_t boot;      /* counts the QEMUs */
@@ -263,6 +266,7 @@ struct world {
 	bool lost;           /* the database is a new one, and nothing was committed to it yet */
 	struct agent *agent; /* owned; NULL: not running */
 	struct agent_options options;
+	struct host_shares shares;
 	struct hypervisor hv;
 	struct fake fake;
 	bool wanted;     /* the agent is to run */
@@ -330,6 +334,8 @@ void fake_effect(struct world *w, const struct op *op, struct op_result *result)
 bool fake_agent_hangs(struct world *w, const struct op *op);
 struct fake_domain *fake_find(struct world *w, const char *name);
 struct fake_domain *fake_find_uuid(struct world *w, const char *uuid);
+/* fake_share.c: takes what the XML says, and fails the world if another guest has it. */
+void fake_take_share(struct world *w, struct fake_domain *dom, const char *xml);
 struct fake_domain *fake_find_any(struct world *w, const char *name); /* ours first */
 struct fake_domain *fake_add(struct world *w, const char *name);
 struct fake_guest *fake_guest(struct world *w, const char *name);

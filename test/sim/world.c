@@ -193,6 +193,7 @@ void world_done(struct world *w)
 		free(w->files[i].content);
 	fake_forget_lanes(w);
 	client_done(&w->client);
+	host_shares_done(&w->shares);
 	free(w->queue);
 	buf_done(&w->log);
 	log_to(NULL, NULL);
