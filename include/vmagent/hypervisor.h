@@ -187,6 +187,7 @@ struct domain_info { /* one domain as libvirt shows it */
 	enum domain_state state;
 	enum domain_reason reason;
 	bool active;
+	char *held; /* owned or NULL: of an active one: what it has of the host, by that element */
 	char *console;         /* owned or NULL: path of the serial console's pty or socket */
 	char *graphics;        /* owned or NULL: path of the VNC server's socket */
 	bool agent;            /* a guest agent has opened its channel */

@@ -19,6 +19,7 @@ static void owner(xmlTextWriterPtr w, const struct domain_context *context)
 	xml_attr(w, "vmi", context->vmi_uid);
 	xml_attr(w, "vm", context->vm_uid);
 	xml_attr_int(w, "epoch", context->epoch);
+	xml_attr(w, "held", context->held);
 }
 
 /* The VMI's UID in here is the only proof that the domain belongs to that run (semantics §3.0). */

@@ -48,12 +48,13 @@ struct domain_context { /* borrowed strings */
 	const char *vmi_uid;
 	const char *vm_uid;    /* "" for a bare VMI */
 	int64_t epoch;         /* ownership epoch; 1 */
+	const char *held;      /* what of the host it has to itself, as text; NULL: nothing */
 	const char *directory; /* the run's own folder: overlays, console log */
 	const char *kept;      /* the VM's own folder, which outlives its runs; NULL: it has none */
 	bool kvm;              /* domain type kvm, else qemu (TCG) */
 	const struct attachment
 		*attachments;          /* of each interface; NULL: user-mode networking for all */
-	const struct holding *holding; /* what of the host it has to itself; NULL: nothing */
+	const struct holding *holding; /* … parsed; NULL: nothing */
 	const char *shared_cpus;       /* those for guests without any of their own; NULL: all */
 	bool pvpanic; /* libvirt knows the PCI panic device (9.1); else the ISA one stands in */
 };
@@ -110,5 +111,8 @@ char *pool_network_name(const char *pool);
 /* The metadata element's VMI UID in a domain's XML or in the element itself; false if absent. Reads
  * with no network and no entity expansion. ret_epoch may be NULL. */
 bool domain_metadata_parse(const char *xml, char ret_vmi_uid[UID_SIZE], int64_t *ret_epoch);
+
+/* What of the host the run has to itself, as it says; owned by the caller, or NULL. */
+char *domain_metadata_held(const char *xml);
 
 #endif

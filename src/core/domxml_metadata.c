@@ -20,22 +20,31 @@ static bool is_ours(xmlTextReaderPtr reader)
 	return uri ? streq(uri, DOMAIN_METADATA_URI) : xmlTextReaderDepth(reader) == 0;
 }
 
-static bool read_owner(xmlTextReaderPtr reader, char ret_vmi_uid[UID_SIZE], int64_t *ret_epoch)
+struct element {
+	char vmi_uid[UID_SIZE];
+	int64_t epoch;
+	char *held; /* owned or NULL */
+};
+
+static bool read_element(xmlTextReaderPtr reader, struct element *ret)
 {
 	char *vmi = (char *)xmlTextReaderGetAttribute(reader, BAD_CAST "vmi");
 	char *epoch = (char *)xmlTextReaderGetAttribute(reader, BAD_CAST "epoch");
+	char *held = (char *)xmlTextReaderGetAttribute(reader, BAD_CAST "held");
 	bool good = vmi && *vmi && strlen(vmi) < UID_SIZE;
 
-	if (good)
-		copy_str(ret_vmi_uid, UID_SIZE, vmi);
-	if (good && ret_epoch)
-		*ret_epoch = epoch ? strtoll(epoch, NULL, 10) : 0;
+	if (good) {
+		copy_str(ret->vmi_uid, UID_SIZE, vmi);
+		ret->epoch = epoch ? strtoll(epoch, NULL, 10) : 0;
+		ret->held = xstrdup(held);
+	}
 	xmlFree(vmi);
 	xmlFree(epoch);
+	xmlFree(held);
 	return good;
 }
 
-bool domain_metadata_parse(const char *xml, char ret_vmi_uid[UID_SIZE], int64_t *ret_epoch)
+static bool find_element(const char *xml, struct element *ret)
 {
 	xmlTextReaderPtr reader = xmlReaderForMemory(xml, (int)strlen(xml), NULL, NULL,
 		XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
@@ -46,8 +55,29 @@ bool domain_metadata_parse(const char *xml, char ret_vmi_uid[UID_SIZE], int64_t 
 	while (!found && xmlTextReaderRead(reader) == 1) {
 		if (xmlTextReaderNodeType(reader) == XML_READER_TYPE_DOCUMENT_TYPE)
 			break;
-		found = is_ours(reader) && read_owner(reader, ret_vmi_uid, ret_epoch);
+		found = is_ours(reader) && read_element(reader, ret);
 	}
 	xmlFreeTextReader(reader);
 	return found;
+}
+
+bool domain_metadata_parse(const char *xml, char ret_vmi_uid[UID_SIZE], int64_t *ret_epoch)
+{
+	struct element element = { .held = NULL };
+
+	if (!find_element(xml, &element))
+		return false;
+	copy_str(ret_vmi_uid, UID_SIZE, element.vmi_uid);
+	if (ret_epoch)
+		*ret_epoch = element.epoch;
+	free(element.held);
+	return true;
+}
+
+char *domain_metadata_held(const char *xml)
+{
+	struct element element = { .held = NULL };
+
+	find_element(xml, &element);
+	return element.held;
 }

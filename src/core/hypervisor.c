@@ -145,6 +145,7 @@ void op_copy(struct op *dst, const struct op *src)
 void domain_info_done(struct domain_info *info)
 {
 	free(info->name);
+	free(info->held);
 	free(info->console);
 	free(info->graphics);
 	free(info->nics);

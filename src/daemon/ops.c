@@ -40,6 +40,7 @@ static struct domain_context context_of(const struct agent *agent, const struct 
 		.vmi_uid = m->vmi->meta.uid,
 		.vm_uid = m->vmi->owner,
 		.epoch = MAX(m->vmi->epoch, 1),
+		.held = m->vmi->held,
 		.directory = op->directory,
 		.kept = op->kept,
 		.kvm = agent->options->kvm,

@@ -61,7 +61,9 @@ static int take_over(struct agent *agent, struct machine *m, const struct domain
 	machine_take_uuid(m, info->uuid);
 	m->vmi->pause = PAUSE_AS_IS; /* a user may have changed that since it began */
 	become_running(m->vmi, now);
+	replace_str(&m->vmi->held, info->held);
 	disks_update(agent, m);
+	shares_update(agent, m);
 	keep_name(m, info->name);
 	memset(&m->dom, 0, sizeof(m->dom));
 	return 0;

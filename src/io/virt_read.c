@@ -151,6 +151,7 @@ static enum found live_xml(virDomainPtr dom, struct domain_info *info, struct er
 	if (!xml)
 		return failed(err, "read the XML of domain", info->name);
 	domain_metadata_parse(xml, info->owner, NULL);
+	info->held = domain_metadata_held(xml);
 	virt_xml_live(xml, info);
 	free(xml);
 	return FOUND_ONE;

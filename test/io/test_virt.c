@@ -36,6 +36,7 @@ static enum err_code start_as(const char *vmi_uid)
 	struct vmi_spec spec = fixture_spec();
 	struct domain_context context = fixture_context(vmi_uid, "/run/a");
 
+	context.held = "cid:1024";
 	return fixture_start_domain(f, &spec, &context);
 }
 
@@ -56,6 +57,7 @@ START_TEST(start_and_read)
 	ck_assert_str_eq(info->name, FIXTURE_DOMAIN);
 	ck_assert_str_eq(info->uuid, FIXTURE_UUID);
 	ck_assert_str_eq(info->owner, VMI_A);
+	ck_assert_str_eq(info->held, "cid:1024");
 	ck_assert_int_eq(info->state, DOMAIN_RUNNING);
 	ck_assert(info->active);
 	ck_assert_str_eq(info->console, "/run/a/serial0");

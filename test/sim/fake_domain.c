@@ -85,6 +85,7 @@ static void add_info(struct world *w, struct op_result *result, const struct fak
 		.state = dom->state,
 		.reason = dom->reason,
 		.active = dom->active,
+		.held = dom->active && dom->held[0] ? xstrdup(dom->held) : NULL,
 		.migrating = fake_is_migrating(w, dom->uuid),
 		.agent = dom->active && fake_guest(w, dom->name)->agent != FAKE_AGENT_OFF };
 	copy_str(info->uuid, UID_SIZE, dom->uuid);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/domxml.h"
 #include "sim.h"
 
 /* What stands between begin and end in the XML; "" if there is no such thing. */
@@ -31,9 +32,11 @@ static bool overlap(const struct cpu_set *a, const struct cpu_set *b)
 void fake_take_share(struct world *w, struct fake_domain *dom, const char *xml)
 {
 	const char *device = strstr(xml, "<hostdev ");
+	autofree char *held = domain_metadata_held(xml);
 	char cpus[64];
 
 	copy_between(xml, " cpuset=\"", "\"", cpus);
+	copy_str(dom->held, sizeof(dom->held), held ? held : "");
 	memset(&dom->cpus, 0, sizeof(dom->cpus));
 	cpu_set_parse(cpus, &dom->cpus);
 	copy_between(xml, "<cid auto=\"no\" address=\"", "\"", dom->cid);

@@ -98,6 +98,7 @@ struct fake_domain {
 	char disk[64];       /* the first file of the host that it writes to; "": none */
 	bool shares;         /* … together with others that say so, too */
 	struct cpu_set cpus; /* of the host that are its own … */
+	char held[256];      /* … as its metadata says it */
 	char cid[64];        /* … "": none */
 	char device[64];     /* … "": none */
 	char sick[64];       /* the disk that fails; "": none */

@@ -314,6 +314,20 @@ START_TEST(shares_cpus)
 }
 END_TEST
 
+/* Should the database be lost, the domain says what it has. */
+START_TEST(held_comes_back)
+{
+	struct domain_context here = context;
+	struct vmi_spec spec = small();
+	autofree char *xml = NULL, *held = NULL;
+
+	here.held = "cpu:2 pci:0000:65:00.0 cid:1024";
+	xml = domain_xml(&spec, &here);
+	held = domain_metadata_held(xml);
+	ck_assert_str_eq(held, here.held);
+}
+END_TEST
+
 START_TEST(networks_of_ours)
 {
 	struct sriov_pool of_pf = { .name = "intel.com/fast", .pf = "eth2" };
@@ -409,6 +423,7 @@ START_TEST(metadata_round)
 	int64_t epoch = 0;
 
 	ck_assert(domain_metadata_parse(xml, uid, &epoch));
+	ck_assert_ptr_null(domain_metadata_held(xml));
 	ck_assert_str_eq(uid, VMI_UID);
 	ck_assert_int_eq(epoch, 1);
 }
@@ -462,6 +477,7 @@ Suite *test_domxml_suite(void)
 	tcase_add_test(tc, bare_vmi_keeps_nothing);
 	tcase_add_test(tc, networks);
 	tcase_add_test(tc, shares_cpus);
+	tcase_add_test(tc, held_comes_back);
 	tcase_add_test(tc, networks_of_ours);
 	tcase_add_test(tc, escapes);
 	tcase_add_test(tc, target_names);
