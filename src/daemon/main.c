@@ -273,6 +273,7 @@ static int open_api(struct program *p, struct err *err)
 		.socket_path = p->config.socket,
 		.node_name = p->node_name,
 		.place = &p->options.place,
+		.shares = &p->config.shares,
 		.allocatable = allocatable_of(&p->options.host, &p->config.tuning),
 	};
 

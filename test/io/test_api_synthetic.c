@@ -129,7 +129,8 @@ START_TEST(test_the_host_is_a_node)
 		"\"labels\":{\"disk\":\"ssd\"}},\"spec\":{\"taints\":[{\"key\":\"gpu\",\"effect\":"
 		"\"NoSchedule\"}]}");
 	api_expect(&f, "GET /api/v1/nodes/node", NULL, 200,
-		"\"allocatable\":{\"cpu\":\"2500m\",\"memory\":\"1048576Ki\"}");
+		"\"allocatable\":{\"cpu\":\"2500m\",\"memory\":\"1048576Ki\",\"x.org/gpu\":"
+		"\"2\",\"key\":\"1\"}");
 	api_expect(&f, "GET /api/v1/nodes/other", NULL, 404, "nodes \\\"other\\\" not found");
 	api_expect(&f, "GET /api/v1/events/x", NULL, 404, NULL);
 	agent_input(f.agent, &down, (struct now){ 1, 1 });

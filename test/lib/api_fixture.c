@@ -234,11 +234,14 @@ static void start_agent(struct api_fixture *f)
 void api_fixture_start(struct api_fixture *f)
 {
 	static char disk[] = "disk", ssd[] = "ssd", gpu[] = "gpu", none[] = "",
-		    effect[] = "NoSchedule";
+		    effect[] = "NoSchedule", gpus[] = "x.org/gpu", usb[] = "key", address[] = "";
 	static const struct host_place place = { .labels = { { disk, ssd } },
 		.n_labels = 1,
 		.taints = { { gpu, none, effect } },
 		.n_taints = 1 };
+	static const struct host_shares shares = { .devices = { { gpus, address }, { usb, address },
+							   { gpus, address } },
+		.n_devices = 3 };
 	struct api_options options = { .loop = &f->loop, .clock = now_read, .bookmark_ms = 200 };
 	struct err err;
 
@@ -251,6 +254,7 @@ void api_fixture_start(struct api_fixture *f)
 	options.policy = &f->policy;
 	options.node_name = "node";
 	options.place = &place;
+	options.shares = &shares;
 	options.allocatable = (struct resources){ .memory = 1 << 30, .cpu = 2500 };
 	options.socket_path = f->path;
 	f->ro_path = xasprintf("%s-ro", f->path);

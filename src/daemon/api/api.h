@@ -25,8 +25,9 @@ struct api_options { /* copied; what it points at is borrowed for the API's life
 	const char *node_name;          /* of this host */
 	const struct host_place *place; /* … what it says of itself; NULL: nothing */
 	struct resources allocatable;   /* … what there is for all guests; 0: what the host has */
-	struct http_options limits;     /* zero: the defaults of io/http.h */
-	unsigned bookmark_ms;           /* between a watch's bookmarks; 0: API_BOOKMARK_MS */
+	const struct host_shares *shares; /* … and what devices, by name; NULL: none */
+	struct http_options limits;       /* zero: the defaults of io/http.h */
+	unsigned bookmark_ms;             /* between a watch's bookmarks; 0: API_BOOKMARK_MS */
 };
 
 /* Listens at once, and registers itself by agent_on_commit(). Errors: ERR_CONFLICT when another agent

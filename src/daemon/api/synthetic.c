@@ -230,22 +230,38 @@ void synthetic_read_os(char *ret, size_t size)
 		fclose(file);
 }
 
-static void add_resources(struct buf *out, const char *name, const struct resources *amount)
+/* As an extended resource is shown: by its name, how many there are. */
+static void add_devices(struct buf *out, const struct host_shares *shares)
 {
-	buf_printf(out, "\"%s\":{\"cpu\":\"%lldm\",\"memory\":\"%lldKi\"},", name,
-		(long long)amount->cpu, (long long)(amount->memory / 1024));
+	for (size_t i = 0; shares && i < shares->n_devices; i++) {
+		const char *name = shares->devices[i].name;
+		size_t n = 0, first = 0;
+
+		while (!streq(shares->devices[first].name, name))
+			first++;
+		for (size_t j = i; j < shares->n_devices; j++)
+			n += streq(shares->devices[j].name, name);
+		if (first == i)
+			buf_printf(out, ",\"%s\":\"%zu\"", name, n);
+	}
+	buf_puts(out, "},");
 }
 
-static void add_capacity(struct buf *out, const struct resources *allocatable)
+static void add_capacity(struct buf *out, const struct api_options *options)
 {
+	const struct resources *some = &options->allocatable;
 	struct resources all = {
 		.memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
 		.cpu = INT64_C(1000) * sysconf(_SC_NPROCESSORS_ONLN),
 	};
 
-	buf_printf(out, "\"capacity\":{\"cpu\":\"%lld\",\"memory\":\"%lldKi\"},",
+	buf_printf(out, "\"capacity\":{\"cpu\":\"%lld\",\"memory\":\"%lldKi\"",
 		(long long)(all.cpu / 1000), (long long)(all.memory / 1024));
-	add_resources(out, "allocatable", allocatable->memory ? allocatable : &all);
+	add_devices(out, options->shares);
+	some = some->memory ? some : &all;
+	buf_printf(out, "\"allocatable\":{\"cpu\":\"%lldm\",\"memory\":\"%lldKi\"",
+		(long long)some->cpu, (long long)(some->memory / 1024));
+	add_devices(out, options->shares);
 }
 
 static void add_node_conditions(struct buf *out, const struct api *api)
@@ -325,7 +341,7 @@ static char *node_of(const struct api *api)
 	if (place)
 		add_taints(&out, place);
 	buf_puts(&out, "},\"status\":{");
-	add_capacity(&out, &api->options.allocatable);
+	add_capacity(&out, &api->options);
 	add_node_conditions(&out, api);
 	buf_printf(&out, "\"addresses\":[{\"type\":\"Hostname\",\"address\":\"%s\"}],", name);
 	add_node_info(&out, api);
