@@ -285,6 +285,18 @@ static const char *guest_objection(const struct stored *vmi, enum op_kind kind)
 	return vmi->act && kind != OP_AGENT_TIME ? "it would be done twice" : NULL;
 }
 
+/* Of the op that makes a guest run. */
+static const char *start_objection(const struct stored *vmi, const struct op *op)
+{
+	if (vmi->stopping)
+		return "it is to end";
+	if (vmi->claim)
+		return "its domain is there already";
+	if (op->paused != (vmi->pause == PAUSE_HELD))
+		return "it is not to be started so";
+	return vmi->phase == PHASE_SCHEDULED ? NULL : "it is not scheduled";
+}
+
 /* NULL when what is stored justifies the op. */
 static const char *objection(const struct stored *vmi, const struct op *op)
 {
@@ -294,13 +306,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_PREPARE:
 		return vmi->phase == PHASE_SCHEDULING ? NULL : "it is not being scheduled";
 	case OP_START:
-		if (vmi->stopping)
-			return "it is to end";
-		if (vmi->claim)
-			return "its domain is there already";
-		if (op->paused != (vmi->pause == PAUSE_HELD))
-			return "it is not to be started so";
-		return vmi->phase == PHASE_SCHEDULED ? NULL : "it is not scheduled";
+		return start_objection(vmi, op);
 	case OP_CLAIM:
 		return vmi->claim && !final ? NULL : "no claim is stored";
 	case OP_SHUTDOWN:
