@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is done about a migration while its memory is copied: go on, let the guest stand still for longer at
+ * the end, pause it, go over to post-copy, give up (semantics §12.3, in the order of its rows). Pure.
+ */
+#ifndef VMAGENT_CORE_MIGRATION_MONITOR_H
+#define VMAGENT_CORE_MIGRATION_MONITOR_H
+
+#include <vmagent/base.h>
+
+#define MIGRATION_DOWNTIME_FIRST_MS 300 /* QEMU's own */
+#define MIGRATION_DOWNTIME_STEPS    7   /* from that to the most that is allowed */
+#define MIGRATION_DOWNTIME_ITERATION \
+	3                             /* before it is raised the guest's memory was sent so often */
+#define MIGRATION_DOWNTIME_PAUSE_S 10 /* between two raises */
+#define MIGRATION_DOWNTIME_MAX_MS  2000000 /* KubeVirt's bound, and QEMU's */
+
+struct migration_limits {             /* as they were when it began */
+	int64_t bandwidth;            /* bytes a second; 0: as fast as it goes */
+	int64_t completion_s_per_gib; /* of memory and copied disks; 0: no limit */
+	int64_t progress_s;           /* without a new low of what remains; 0: no limit */
+	unsigned max_downtime_ms;
+	bool auto_converge;
+	bool post_copy; /* may be used when time is up */
+	bool disrupt;   /* the guest may be paused, or go over to post-copy, when time is up */
+};
+
+#define MIGRATION_LIMITS_DEFAULT             \
+	((struct migration_limits){          \
+		.completion_s_per_gib = 150, \
+		.progress_s = 150,           \
+		.max_downtime_ms = 900,      \
+	})
+
+struct migration_seen {     /* libvirt's statistics of the job */
+	msec elapsed;       /* since it began */
+	int64_t total;      /* bytes of memory and of the disks that are copied */
+	int64_t remaining;  /* … that are still to be sent */
+	unsigned iteration; /* how often the memory was gone through */
+	bool post_copy;     /* it is in that phase */
+	bool device;        /* a host device is given to the guest: no post-copy */
+};
+
+struct migration_watch { /* what the monitor remembers of one migration; zero at first */
+	bool begun;
+	int64_t lowest; /* of what remained … */
+	msec lowest_at; /* … and when, by the job's own time */
+	bool longer;    /* the guest was paused for it, or may stand still: time is doubled */
+	bool given_up;
+	unsigned raised; /* steps of downtime */
+	msec raised_at;
+};
+
+enum migration_action {
+	MIGRATION_GO_ON,
+	MIGRATION_DOWNTIME,  /* the guest may stand still for downtime_ms */
+	MIGRATION_PAUSE,     /* its memory is to change no more */
+	MIGRATION_POST_COPY, /* it is to go on at the target before all of it is there */
+	MIGRATION_ABORT
+};
+
+struct migration_order {
+	enum migration_action action;
+	unsigned downtime_ms; /* DOWNTIME */
+	const char *why;      /* ABORT, PAUSE, POST_COPY: a constant */
+};
+
+/* One look: notes in *watch what it decides, so that each thing is ordered once. */
+struct migration_order migration_monitor(struct migration_watch *watch,
+	const struct migration_limits *limits, const struct migration_seen *seen);
+
+/* When the time for all of it is up, by the job's own time; NEVER: there is no limit. */
+msec migration_time_limit(const struct migration_limits *limits, int64_t total);
+
+#endif
