@@ -53,23 +53,26 @@ struct peer_hello {                        /* how a node introduces itself */
  * payload). Every one can be repeated: what it asks for is done once. The source says those below 32, the
  * target those below 48; the last two are about no migration.
  */
-#define HANDOVERS(X)                                                                            \
-	X(PREPARE, "PREPARE", 16, HANDOVER_DOCUMENT_MAX) /* make ready for this guest */        \
-	X(OUT, "OUT", 17, 1024)                          /* it is not decided yet: wait */      \
-	X(COMMIT, "COMMIT", 18, HANDOVER_DOCUMENT_MAX)   /* it is yours */                      \
-	X(ABORT, "ABORT", 19, 1024)                /* it is ours: remove what you made ready */ \
-	X(UNKNOWN_DB, "UNKNOWN-DB", 20, 1024)      /* the database that would know is lost */   \
-	X(ACK, "ACK", 21, 1024)                    /* FINALIZED is stored: forget it */         \
-	X(PREPARED, "PREPARED", 32, 1024)          /* begin */                                  \
-	X(BUSY, "BUSY", 33, 1024)                  /* ask again later */                        \
-	X(DECLINED, "DECLINED", 34, 1024)          /* never */                                  \
-	X(QUERY, "QUERY", 35, 1024)                /* what has become of it? */                 \
-	X(COMPLETE, "COMPLETE", 36, 1024)          /* all of it is here, and stands still */    \
-	X(NOIMAGE, "NOIMAGE", 37, 1024)            /* it was, and is not any more */            \
-	X(ABORTED, "ABORTED", 38, 1024)            /* nothing of it is here any more */         \
-	X(FINALIZED, "FINALIZED", 39, 1024)        /* it has ended; this is how */              \
-	X(WHOSE, "WHOSE", 48, 1024)                /* our database is lost: what have you? */   \
-	X(MINE, "MINE", 49, HANDOVER_DOCUMENT_MAX) /* these machines */
+#define HANDOVERS(X)                                                                               \
+	X(PREPARE, "PREPARE", 16, HANDOVER_DOCUMENT_MAX) /* make ready for this guest */           \
+	X(OUT, "OUT", 17, 1024)                          /* it is not decided yet: wait */         \
+	X(COMMIT, "COMMIT", 18, HANDOVER_DOCUMENT_MAX)   /* it is yours */                         \
+	X(ABORT, "ABORT", 19, 1024)           /* it is ours: remove what you made ready */         \
+	X(UNKNOWN_DB, "UNKNOWN-DB", 20, 1024) /* the database that would know is lost */           \
+	X(ACK, "ACK", 21, 1024)               /* FINALIZED is stored: forget it */                 \
+	X(PREPARED, "PREPARED", 32, HANDOVER_OFFER_MAX) /* begin; this is the way */               \
+	X(BUSY, "BUSY", 33, 1024)                       /* ask again later */                      \
+	X(DECLINED, "DECLINED", 34, 1024)               /* never */                                \
+	X(QUERY, "QUERY", 35, 1024)                     /* what has become of it? */               \
+	X(COMPLETE, "COMPLETE", 36, 1024)               /* all of it is here, and stands still */  \
+	X(NOIMAGE, "NOIMAGE", 37, 1024)                 /* it was, and is not any more */          \
+	X(ABORTED, "ABORTED", 38, 1024)                 /* nothing of it is here any more */       \
+	X(FINALIZED, "FINALIZED", 39, 1024)             /* it has ended; this is how */            \
+	X(WHOSE, "WHOSE", 48, 1024)                     /* our database is lost: what have you? */ \
+	X(MINE, "MINE", 49, HANDOVER_DOCUMENT_MAX)      /* these machines */
+
+/* The most that a domain as its target has it can come to, as text within text. */
+#define HANDOVER_OFFER_MAX (1 << 20)
 
 /* The most that a VM and its run can come to as text, within text. */
 #define HANDOVER_DOCUMENT_MAX (4 << 20)
@@ -90,7 +93,8 @@ struct handover {
 	unsigned succeeded;       /* FINALIZED: 1: the guest goes on at the target */
 	char why[PEER_WHY_SIZE];  /* printable ASCII, or "" */
 	const char *
-		document; /* PREPARE, COMMIT: JSON of what travels; MINE: of names; else NULL. Borrowed */
+		document; /* PREPARE, COMMIT: JSON of what travels; MINE: of names; PREPARED: an offer
+			   * (core/migration_offer.h), or NULL; else NULL. Borrowed */
 };
 
 struct peer_config {   /* one entry of the configuration */

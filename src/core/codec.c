@@ -161,6 +161,7 @@ static const struct field migration_fields[] = {
 	F(BOOL,     migration, "discard",    discard),
 	F(TEXT,     migration, "reason",     reason),
 	F(TEXT,     migration, "document",   document),
+	F(TEXT,     migration, "offer",      offer),
 	F(DEADLINE, migration, "began",      began),
 };
 /* clang-format on */
@@ -460,6 +461,7 @@ int migration_load(const char *state, bool same_boot, struct migration **ret, st
 			g->phase_wall[phase] = (msec)at->valuedouble;
 	}
 	cJSON_Delete(json);
+	g->prepared = g->role == MIGRATION_TARGET && g->offer; /* it has been told so */
 	if (!g->meta.ns || !g->meta.name || !g->vmi || !g->peer || g->role >= MIGRATION_ROLE_MAX ||
 		g->state >= MIGRATION_STATE_MAX) {
 		migration_free(g);

@@ -44,6 +44,7 @@ void migration_free(struct migration *g)
 	free(g->peer);
 	free(g->reason);
 	free(g->document);
+	free(g->offer);
 	free(g->refusal);
 	free(g);
 }

@@ -92,7 +92,8 @@ struct migration {
 	bool discard;            /* target, OWNER: the image is not to be used */
 	char *reason;            /* owned or NULL: why it failed */
 	char *document;          /* owned or NULL; target: what PREPARE brought */
-	msec began;              /* boot time: OUT was entered; 0: at another boot */
+	char *offer; /* owned or NULL; what PREPARED says: the target's, or to the source */
+	msec began;  /* boot time: OUT was entered; 0: at another boot */
 	msec phase_wall[MIGRATION_PHASE_MAX]; /* when each phase was entered; 0: never */
 
 	/* What is known only in this life of the agent. */

@@ -36,8 +36,10 @@ static bool is_asking(const struct migration *g)
 
 static struct migration_answer hear_prepared(const struct call *c)
 {
-	if (is_asking(c->g) && !c->g->prepared)
-		c->g->prepared = c->g->changed = true;
+	if (!is_asking(c->g) || c->g->prepared)
+		return nothing;
+	c->g->prepared = c->g->changed = true;
+	replace_str(&c->g->offer, c->h->document);
 	return nothing;
 }
 

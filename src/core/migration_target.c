@@ -23,7 +23,9 @@ static bool has_image(const struct migration_view *v)
 	enum domain_state state = machine_domain_state(v->m);
 
 	return domain_is_alive(state) && state != DOMAIN_UNKNOWN &&
-		!(state == DOMAIN_PAUSED && v->m->dom.reason == REASON_MIGRATION);
+		!(state == DOMAIN_PAUSED &&
+			(v->m->dom.reason == REASON_MIGRATION ||
+				v->m->dom.reason == REASON_STARTING_UP));
 }
 
 static bool rule_called_off(const struct migration_view *v, struct migration_plan *plan)

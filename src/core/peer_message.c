@@ -151,6 +151,12 @@ static bool has_document(enum handover_kind kind)
 	return kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT || kind == HANDOVER_MINE;
 }
 
+/* Without one it is the word alone, as it was first. */
+static bool may_have_document(enum handover_kind kind)
+{
+	return has_document(kind) || kind == HANDOVER_PREPARED;
+}
+
 static int read_handover(const cJSON *json, struct peer_message *ret, struct err *err)
 {
 	enum handover_kind kind = (enum handover_kind)(ret->kind - PEER_MESSAGE_HANDOVER);
@@ -159,7 +165,7 @@ static int read_handover(const cJSON *json, struct peer_message *ret, struct err
 
 	ret->handover.kind = kind;
 	rc = READ(json, handover_fields, &ret->handover, err);
-	if (rc < 0 || !has_document(kind))
+	if (rc < 0 || !may_have_document(kind) || (!document && !has_document(kind)))
 		return rc;
 	if (!cJSON_IsString(document))
 		return err_set(err, ERR_BAD_REQUEST, "'document': expected text");
@@ -245,7 +251,7 @@ static void write_hello(cJSON *json, const struct peer_hello *hello)
 static void write_handover(cJSON *json, const struct handover *handover)
 {
 	WRITE(json, handover_fields, handover);
-	if (has_document(handover->kind))
+	if (may_have_document(handover->kind) && handover->document)
 		cJSON_AddStringToObject(json, "document", handover->document);
 }
 

@@ -63,7 +63,7 @@ void relay_config_done(struct relay_config *config)
 	memset(config, 0, sizeof(*config));
 }
 
-static bool read_token(const char *hex, uint8_t ret[RELAY_TOKEN_SIZE])
+bool relay_token_read(const char *hex, uint8_t ret[RELAY_TOKEN_SIZE])
 {
 	if (!hex || strlen(hex) != 2 * (size_t)RELAY_TOKEN_SIZE ||
 		strspn(hex, "0123456789abcdef") != strlen(hex))
@@ -75,6 +75,12 @@ static bool read_token(const char *hex, uint8_t ret[RELAY_TOKEN_SIZE])
 		ret[i] = (uint8_t)byte;
 	}
 	return true;
+}
+
+void relay_token_write(const uint8_t token[RELAY_TOKEN_SIZE], char ret[RELAY_TOKEN_TEXT])
+{
+	for (size_t i = 0; i < RELAY_TOKEN_SIZE; i++)
+		snprintf(ret + 2 * i, 3, "%02x", token[i]);
 }
 
 static bool read_field(struct relay_config *config, const cJSON *field)
@@ -94,7 +100,7 @@ static bool read_field(struct relay_config *config, const cJSON *field)
 		}
 	}
 	if (streq(name, "token"))
-		return read_token(cJSON_GetStringValue(field), config->token);
+		return relay_token_read(cJSON_GetStringValue(field), config->token);
 	if (streq(name, "hold"))
 		return relay_hold_parse(cJSON_GetStringValue(field), &config->hold);
 	if (streq(name, "idleSeconds") && cJSON_IsNumber(field) && field->valueint > 0) {
@@ -155,15 +161,14 @@ char *relay_config_write(const struct relay_config *config)
 {
 	struct relay_config *c = (struct relay_config *)(uintptr_t)config;
 	cJSON *root = cJSON_CreateObject();
-	char token[2 * RELAY_TOKEN_SIZE + 1];
+	char token[RELAY_TOKEN_TEXT];
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (*text_at(c, i))
 			cJSON_AddStringToObject(root, texts[i].name, *text_at(c, i));
 	for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
 		cJSON_AddBoolToObject(root, switches[i].name, *switch_at(c, i));
-	for (size_t i = 0; i < RELAY_TOKEN_SIZE; i++)
-		snprintf(token + 2 * i, 3, "%02x", config->token[i]);
+	relay_token_write(config->token, token);
 	cJSON_AddStringToObject(root, "token", token);
 	cJSON_AddStringToObject(root, "hold", relay_hold_name(config->hold));
 	cJSON_AddNumberToObject(root, "idleSeconds",

@@ -6,8 +6,9 @@
 #include "core/relay_control.h"
 
 #define RELAY_TOKEN_SIZE   16
-#define RELAY_CONFIG_MAX   (1 << 20) /* bytes of the JSON */
-#define RELAY_IDLE_DEFAULT 1800      /* s without a stream or a question: then it ends by itself */
+#define RELAY_TOKEN_TEXT   (2 * RELAY_TOKEN_SIZE + 1) /* in hex, with its NUL */
+#define RELAY_CONFIG_MAX   (1 << 20)                  /* bytes of the JSON */
+#define RELAY_IDLE_DEFAULT 1800 /* s without a stream or a question: then it ends by itself */
 
 struct relay_config {
 	char *id; /* owned, as all texts; of the migration, a UUID */
@@ -30,5 +31,9 @@ struct relay_config {
 int relay_config_read(const char *json, struct relay_config *ret, struct err *err);
 char *relay_config_write(const struct relay_config *config); /* owned by the caller */
 void relay_config_done(struct relay_config *config);
+
+/* A token in lower-case hex digits; hex may be NULL, which is none. */
+bool relay_token_read(const char *hex, uint8_t ret[RELAY_TOKEN_SIZE]);
+void relay_token_write(const uint8_t token[RELAY_TOKEN_SIZE], char ret[RELAY_TOKEN_TEXT]);
 
 #endif

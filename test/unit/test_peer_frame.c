@@ -32,7 +32,7 @@ static const struct peer_message samples[] = { { .kind = PEER_MESSAGE_HELLO, .he
 	{ .kind = PEER_MESSAGE_STATUS, .status = { 2, 1, 0, 0 } },
 #define HAS_DOCUMENT(c)                                                         \
 	(HANDOVER_##c == HANDOVER_PREPARE || HANDOVER_##c == HANDOVER_COMMIT || \
-		HANDOVER_##c == HANDOVER_MINE)
+		HANDOVER_##c == HANDOVER_MINE || HANDOVER_##c == HANDOVER_PREPARED)
 #define X(c, name, number, max)                                              \
 	{ .kind = PEER_MESSAGE_##c,                                          \
 		.handover = { .kind = HANDOVER_##c,                          \
@@ -66,7 +66,7 @@ static const struct {
 	{ "ABORT", 19, 1024, true, true, false, true },
 	{ "UNKNOWN-DB", 20, 1024, true, true, false, true },
 	{ "ACK", 21, 1024, true, true, false, true },
-	{ "PREPARED", 32, 1024, true, true, false, true },
+	{ "PREPARED", 32, 1048576, true, true, false, true },
 	{ "BUSY", 33, 1024, true, true, false, true },
 	{ "DECLINED", 34, 1024, true, true, false, true },
 	{ "QUERY", 35, 1024, true, true, false, true },
