@@ -142,7 +142,12 @@ struct op {
 			 * metadata, whose definition this one replaces */
 	bool keep_nvram; /* UNDEFINE: the EFI variables are not ours to remove */
 	bool paused; /* START: the guest's clock stands still until RESUME; MIGRATE: until MIGRATE_RESUME */
-	char *peer;      /* owned or NULL; MIGRATE: the node to which the guest goes */
+	char *peer; /* owned or NULL; MIGRATE: the node to which the guest goes; MIGRATE_PREPARE: … from which it comes */
+	char *migration; /* owned or NULL; MIGRATE…, CLEAN: the UID of the one that this run is, or was, part of */
+	char *offer; /* owned or NULL; MIGRATE: the target's (core/migration_offer.h); then xml is the target's domain */
+	char *relay; /* owned or NULL; MIGRATE: where the relay's sockets lie; filled in on the way to libvirt */
+	char *copies; /* owned or NULL; MIGRATE, MIGRATE_PREPARE: disks that are copied: "vda,vdb" */
+	char *jobs; /* owned or NULL; LIST, READ: UUIDs of domains of which is asked whether they are being copied */
 	char *directory; /* owned; PREPARE, CLEAN: the run's own folder; DROP: a claim's */
 	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes */
 	struct volume_work *work; /* owned; PREPARE */
@@ -216,7 +221,7 @@ struct op_result {
 	size_t n_domains;
 	struct domain_detail *detail; /* owned or NULL */
 	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
-	char *text; /* owned or NULL; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
+	char *text; /* owned or NULL; MIGRATE_PREPARE: the offer; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
 		     * JSON object of such answers by command, without those that it could not give */
 	char *fallback; /* owned or NULL; START: why the guest has QEMU's own network stack */
 	char *image;    /* owned or NULL; SCREENSHOT: a PNG, SCREENSHOT_MAX bytes at most */

@@ -88,6 +88,11 @@ void op_done(struct op *op)
 	free(op->xml);
 	free(op->replaces);
 	free(op->peer);
+	free(op->migration);
+	free(op->offer);
+	free(op->relay);
+	free(op->copies);
+	free(op->jobs);
 	free(op->directory);
 	free(op->kept);
 	free(op->question);
@@ -135,6 +140,11 @@ void op_copy(struct op *dst, const struct op *src)
 	dst->xml = xstrdup(src->xml);
 	dst->replaces = xstrdup(src->replaces);
 	dst->peer = xstrdup(src->peer);
+	dst->migration = xstrdup(src->migration);
+	dst->offer = xstrdup(src->offer);
+	dst->relay = xstrdup(src->relay);
+	dst->copies = xstrdup(src->copies);
+	dst->jobs = xstrdup(src->jobs);
 	dst->directory = xstrdup(src->directory);
 	dst->kept = xstrdup(src->kept);
 	dst->question = xstrdup(src->question);

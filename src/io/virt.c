@@ -13,6 +13,7 @@ struct op_job {
 	struct virt *virt; /* borrowed */
 	unsigned generation;
 	virConnectPtr conn; /* a reference of its own; NULL: there is no connection */
+	char *own;          /* owned or NULL: the URI, when it opens a connection for itself */
 	bool lost;          /* the connection had gone when the op was done */
 	struct op op;
 	struct op_result result;
@@ -41,6 +42,10 @@ static do_op *const handlers[OP_KIND_MAX] = {
 	[OP_DESTROY]  = virt_do_destroy,
 	[OP_UNDEFINE] = virt_do_undefine,
 	[OP_PURGE]    = virt_do_purge,
+	[OP_MIGRATE_PREPARE] = virt_do_migrate_prepare,
+	[OP_MIGRATE]  = virt_do_migrate,
+	[OP_MIGRATE_ABORT] = virt_do_migrate_abort,
+	[OP_MIGRATE_RESUME] = virt_do_resume,
 	[OP_SCREENSHOT] = virt_do_screenshot,
 	[OP_FORWARD]  = virt_do_forward,
 };
@@ -48,11 +53,25 @@ static do_op *const handlers[OP_KIND_MAX] = {
 
 /* ---- ops ----------------------------------------------------------------------------------------- */
 
+/* One that lasts for long has a connection of its own, so that it holds up nobody else's calls. */
+static void open_own(struct op_job *j)
+{
+	if (!j->own)
+		return;
+	virConnectClose(j->conn);
+	j->conn = virConnectOpen(j->own);
+	if (!j->conn)
+		virt_error(&j->result.err, "connect to libvirt at '%s'", j->own);
+}
+
 /* A call that failed because the connection is gone says nothing about the domain. */
 static void run_op(struct job *job)
 {
 	struct op_job *j = (struct op_job *)job;
 
+	open_own(j);
+	if (!j->conn)
+		return;
 	handlers[j->op.kind](j->conn, &j->op, &j->result);
 	if (j->result.err.code && virConnectIsAlive(j->conn) != 1) {
 		j->lost = true;
@@ -77,6 +96,7 @@ static void op_is_done(struct job *job)
 		virConnectClose(j->conn);
 	op_result_done(&j->result);
 	op_done(&j->op);
+	free(j->own);
 	free(j);
 }
 
@@ -104,12 +124,13 @@ static enum worker_pool pool_of(enum op_kind kind)
 		return WORKERS_ERRAND;
 	case LANE_PROBE:
 		return WORKERS_PROBE;
+	case LANE_MIGRATE:
+		return WORKERS_MIGRATE;
 	case LANE_MAIN:
 	case LANE_READ:
 	case LANE_SIGNAL:
 	case LANE_GUEST:
 	case LANE_WORDS:
-	case LANE_MIGRATE:
 	case LANE_MAX:
 		break;
 	}
@@ -136,6 +157,7 @@ static void submit(struct hypervisor *hv, const struct op *op)
 	} else {
 		j->conn = connection_of(virt, pool);
 		virConnectRef(j->conn);
+		j->own = pool == WORKERS_MIGRATE ? xstrdup(virt->uri) : NULL;
 		j->job.run = run_op;
 	}
 	workers_submit(virt->workers, pool, &j->job);
@@ -203,6 +225,11 @@ struct hypervisor *virt_hypervisor(struct virt *virt)
 size_t virt_busy(const struct virt *virt)
 {
 	return workers_busy(virt->workers);
+}
+
+const struct virt_identity *virt_identity(const struct virt *virt)
+{
+	return &virt->identity;
 }
 
 bool virt_has_pvpanic(void)

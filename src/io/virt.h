@@ -43,6 +43,13 @@ size_t virt_busy(const struct virt *virt);
  */
 void virt_free(struct virt *virt);
 
+struct virt_identity { /* what the host's libvirt says of itself; all "" before the first connection */
+	char host_uuid[UID_SIZE];
+	char user[33]; /* that QEMU runs as; "": as libvirt itself */
+};
+/* Loop thread; borrowed. It is filled in when sink.connection() says that the connection is up. */
+const struct virt_identity *virt_identity(const struct virt *virt);
+
 /* Whether this libvirt knows the PCI panic device (9.1), for struct domain_context. */
 bool virt_has_pvpanic(void);
 

@@ -5,11 +5,13 @@
  * short, so one that takes long is reported and waited for.
  */
 #include "io/virt_private.h"
+#include "io/virt_xml.h"
 
 struct connect_job {
 	struct job job;
 	struct virt *virt; /* borrowed; `events` and `uri` are used on the worker */
 	struct virt_conns conns;
+	struct virt_identity identity;
 	struct err err;
 };
 
@@ -80,13 +82,25 @@ static int open_one(struct connect_job *connect, enum worker_pool pool)
 	return 0;
 }
 
+/* A libvirt that does not tell has none of it: nothing but migrations needs it. */
+static void identify(struct connect_job *connect)
+{
+	char *capabilities = virConnectGetCapabilities(connect->conns.conn[WORKERS_URGENT]);
+
+	if (capabilities)
+		virt_xml_identity(capabilities, &connect->identity);
+	free(capabilities);
+}
+
 static void run_connect(struct job *job)
 {
 	struct connect_job *connect = (struct connect_job *)job;
 
 	if (!open_one(connect, WORKERS_URGENT) && !open_one(connect, WORKERS_NORMAL) &&
-		!virt_events_register(&connect->virt->events, &connect->conns, &connect->err))
+		!virt_events_register(&connect->virt->events, &connect->conns, &connect->err)) {
+		identify(connect);
 		return;
+	}
 	virt_conns_close(&connect->conns);
 }
 
@@ -108,6 +122,7 @@ static void connected(struct virt *virt, struct connect_job *connect)
 	bool alive = true;
 
 	virt->conns = connect->conns;
+	virt->identity = connect->identity;
 	for (int i = 0; i < VIRT_CONNS; i++)
 		alive = alive && virConnectIsAlive(virt->conns.conn[i]) == 1;
 	virt->link = LINK_UP;

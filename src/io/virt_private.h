@@ -109,6 +109,16 @@ void virt_network_release(virConnectPtr conn, const struct domain_info *info);
 /* Fills in the addresses of an active domain's interfaces, as far as they are known. */
 void virt_network_addresses(virDomainPtr dom, struct domain_info *info);
 
+/* virt_migrate.c */
+void virt_do_migrate_prepare(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_migrate(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_migrate_abort(virConnectPtr conn, const struct op *op, struct op_result *result);
+bool virt_is_migrating(virDomainPtr dom);
+
+/* virt_start.c. Defines op's domain by that XML, as it starts here; *ret_kept as of virt_xml_complete(). NULL with words. */
+virDomainPtr virt_define(virConnectPtr conn, const struct op *op, const char *xml, char **ret_kept,
+	struct err *err);
+
 /* virt_adopt.c */
 void virt_do_describe(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_claim(virConnectPtr conn, const struct op *op, struct op_result *result);
@@ -155,7 +165,8 @@ struct virt {
 	msec wait;               /* until the next try */
 	char *why;               /* owned; what was last said of the connection being down */
 	bool closing;
-	unsigned handles; /* still to be closed */
+	unsigned handles;              /* still to be closed */
+	struct virt_identity identity; /* of the last connection */
 };
 
 /* Loop. */

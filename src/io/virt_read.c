@@ -6,6 +6,8 @@
  * A list asks, per domain, for its state and for one more thing: an active one's XML, which has the
  * console and our metadata, or an inactive one's metadata.
  */
+#include <string.h>
+
 #include "core/domxml.h"
 #include "io/virt_private.h"
 #include "io/virt_xml.h"
@@ -179,6 +181,12 @@ enum found virt_info(virDomainPtr dom, struct domain_info *ret, struct err *err)
 	return found;
 }
 
+static void look_for_job(virDomainPtr dom, const struct op *op, struct domain_info *info)
+{
+	info->migrating = info->active && op->jobs && strstr(op->jobs, info->uuid) &&
+		virt_is_migrating(dom);
+}
+
 /* ---- the ops ---------------------------------------------------------------------------------------- */
 
 void virt_do_read(virConnectPtr conn, const struct op *op, struct op_result *result)
@@ -190,6 +198,7 @@ void virt_do_read(virConnectPtr conn, const struct op *op, struct op_result *res
 	result->domains = xcalloc(1, sizeof(*result->domains));
 	if (virt_info(dom, result->domains, &result->err) == FOUND_ONE) {
 		result->n_domains = 1;
+		look_for_job(dom, op, result->domains);
 		virt_network_addresses(dom, result->domains);
 	}
 	virDomainFree(dom);
@@ -200,7 +209,6 @@ void virt_do_list(virConnectPtr conn, const struct op *op, struct op_result *res
 	virDomainPtr *list;
 	int n = virConnectListAllDomains(conn, &list, LIST_FLAGS);
 
-	(void)op;
 	if (n < 0) {
 		virt_error(&result->err, "list the domains");
 		return;
@@ -212,6 +220,7 @@ void virt_do_list(virConnectPtr conn, const struct op *op, struct op_result *res
 		if (!result->err.code && virt_info(list[i], info, &result->err) == FOUND_ONE) {
 			free(take(&info->nics)); /* their addresses would take a call for each */
 			info->n_nics = 0;
+			look_for_job(list[i], op, info);
 			result->n_domains++;
 		}
 		virDomainFree(list[i]);

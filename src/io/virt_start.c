@@ -57,20 +57,19 @@ struct definition {
 	char *kept;      /* owned or NULL: a disk that is not handed over to QEMU */
 };
 
-static virDomainPtr define(struct definition *d, struct err *err)
+virDomainPtr virt_define(virConnectPtr conn, const struct op *op, const char *given,
+	char **ret_kept, struct err *err)
 {
-	const struct op *op = d->op;
 	autofree char *xml = NULL;
 	struct virt_host host;
 	virDomainPtr dom;
 
-	host_of(d->conn, &host);
-	free(take(&d->kept));
-	if (check_needs(d->conn, op, err))
+	host_of(conn, &host);
+	if (check_needs(conn, op, err))
 		return NULL;
-	if (virt_xml_complete(d->xml, &host, &xml, &d->kept, err))
+	if (virt_xml_complete(given, &host, &xml, ret_kept, err))
 		return NULL;
-	dom = virDomainDefineXMLFlags(d->conn, xml, 0);
+	dom = virDomainDefineXMLFlags(conn, xml, 0);
 	if (!dom) {
 		virt_error(err, "define domain '%s'", op->domain);
 		return NULL;
@@ -108,8 +107,10 @@ static void create_failed(const struct op *op, const char *kept, struct err *err
 
 static void define_and_create(struct definition *d, struct err *err)
 {
-	virDomainPtr dom = define(d, err);
+	virDomainPtr dom;
 
+	free(take(&d->kept));
+	dom = virt_define(d->conn, d->op, d->xml, &d->kept, err);
 	if (!dom)
 		return;
 	if (create(dom, d->op->paused) < 0)

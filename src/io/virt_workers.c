@@ -114,7 +114,8 @@ static void on_finished(uv_async_t *async)
 struct workers *workers_new(uv_loop_t *loop)
 {
 	static const size_t max[WORKERS_MAX] = { WORKERS_NORMAL_THREADS, WORKERS_URGENT_THREADS,
-		WORKERS_AGENT_THREADS, WORKERS_ERRAND_THREADS, WORKERS_PROBE_THREADS };
+		WORKERS_AGENT_THREADS, WORKERS_ERRAND_THREADS, WORKERS_PROBE_THREADS,
+		WORKERS_MIGRATE_THREADS };
 	struct workers *w = xcalloc(1, sizeof(*w));
 
 	pthread_mutex_init(&w->lock, NULL);

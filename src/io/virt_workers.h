@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small pools of threads for calls that may block: normal, urgent, those that wait for a guest's agent, what clients fetch from guests, and probes. Threads start when there is
+ * Small pools of threads for calls that may block: normal, urgent, those that wait for a guest's agent, what clients fetch from guests, probes, and migrations. Threads start when there is
  * work for them and then stay. libuv's own pool is not used: its destructor would join a thread that
  * hangs in a call, and hung calls would hold up what libuv itself does there.
  *
@@ -19,6 +19,7 @@ enum worker_pool {
 	WORKERS_AGENT,
 	WORKERS_ERRAND,
 	WORKERS_PROBE,
+	WORKERS_MIGRATE,
 	WORKERS_MAX
 };
 
@@ -28,6 +29,8 @@ enum worker_pool {
 #define WORKERS_AGENT_THREADS  2
 #define WORKERS_ERRAND_THREADS 1
 #define WORKERS_PROBE_THREADS  4
+#define WORKERS_MIGRATE_THREADS \
+	2 /* as many as may leave a host at once; each on a connection of its own */
 
 /* Embedded in what the caller allocates; owned by the pool from submit to done. */
 struct job {

@@ -5,11 +5,13 @@
  */
 #include "core/domxml.h"
 #include "core/image_format.h"
+#include "core/names.h"
 #include "io/virt_xml_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -86,6 +88,30 @@ bool virt_xml_qemu_uid(const char *capabilities, unsigned *ret_uid)
 	}
 	xmlFreeDoc(doc);
 	return found;
+}
+
+static void user_of(const char *capabilities, struct virt_identity *ret)
+{
+	char space[4096];
+	struct passwd entry, *user = NULL;
+	unsigned uid;
+
+	if (virt_xml_qemu_uid(capabilities, &uid) && uid != geteuid() &&
+		!getpwuid_r(uid, &entry, space, sizeof(space), &user) && user)
+		copy_str(ret->user, sizeof(ret->user), user->pw_name);
+}
+
+void virt_xml_identity(const char *capabilities, struct virt_identity *ret)
+{
+	xmlDocPtr doc = tree_read(capabilities);
+	xmlNodePtr host = xml_child(doc ? xmlDocGetRootElement(doc) : NULL, "host");
+	xmlChar *uuid = xmlNodeGetContent(xml_child(host, "uuid"));
+
+	if (uuid && is_uuid((const char *)uuid))
+		copy_str(ret->host_uuid, UID_SIZE, (const char *)uuid);
+	xmlFree(uuid);
+	xmlFreeDoc(doc);
+	user_of(capabilities, ret);
 }
 
 /* ---- completion of disks --------------------------------------------------------------------------- */

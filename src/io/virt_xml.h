@@ -6,7 +6,7 @@
 #ifndef VMAGENT_IO_VIRT_XML_H
 #define VMAGENT_IO_VIRT_XML_H
 
-#include <vmagent/hypervisor.h>
+#include "io/virt.h"
 
 /* Of an active domain's XML: the paths of the first serial port's pty or socket and of a VNC server's socket, whether
  * a guest agent has opened its channel, and the interfaces. Sets these of *info, whose memory is the caller's then. */
@@ -14,6 +14,9 @@ void virt_xml_live(const char *xml, struct domain_info *info);
 
 /* The user that QEMU runs as, from the capabilities; false where libvirt does not switch users. */
 bool virt_xml_qemu_uid(const char *capabilities, unsigned *ret_uid);
+
+/* The host's UUID and QEMU's user, from the capabilities. */
+void virt_xml_identity(const char *capabilities, struct virt_identity *ret);
 
 struct virt_host {          /* what the host adds to a domain */
 	bool switches_user; /* libvirt hands the disks over to QEMU's user (DAC labels) */

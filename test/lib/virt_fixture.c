@@ -42,6 +42,7 @@ static void on_result(void *ctx, const struct op_result *result)
 	((struct op_result *)result)->domains = NULL;
 	((struct op_result *)result)->n_domains = 0;
 	((struct op_result *)result)->detail = NULL;
+	((struct op_result *)result)->text = NULL;
 	f->has_result = true;
 }
 
