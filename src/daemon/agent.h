@@ -40,9 +40,9 @@ struct agent_options { /* borrowed for the agent's life */
 	const char *peer_listen;     /* where this node listens for them */
 	struct peer_status capacity; /* of this host; no guests */
 	struct resources host;       /* what there is for all guests together; 0: without a bound */
-	bool migrations;       /* guests may be moved; libvirt's part of it is not there yet */
-	const char *host_uuid; /* as libvirt has it, or NULL */
-	bool rebuilt;          /* the database was lost just now and is empty */
+	bool migrations;             /* guests may be moved */
+	const char *host_uuid;       /* as libvirt has it, or NULL */
+	bool rebuilt;                /* the database was lost just now and is empty */
 	void (*entropy)(void *ctx, void *bytes, size_t n); /* UUIDs and jitter */
 	void *entropy_ctx;
 };

@@ -45,6 +45,7 @@ struct config {
 	struct storage storage; /* of claims; its folder: <state>/pvc */
 	struct network_config networks;
 	struct host_shares shares; /* CPUs and devices for guests alone */
+	bool migrations;           /* guests may be moved between this node and its peers */
 	enum emulation emulation;  /* auto: KVM where it truly works */
 	struct tuning tuning;
 };

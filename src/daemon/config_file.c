@@ -42,6 +42,7 @@ static const struct value values[] = {
 	NUMBER("crashLoop.stableSeconds",     tuning.crash_stable_s, 1, 86400),
 	NUMBER("crashLoop.freeRestarts",      tuning.crash_free, 0, 1000),
 	CHOICE("hostBoot.policy",             tuning.boot_policy, boot_policies),
+	SWITCH("migrations.enabled",          migrations),
 	NUMBER("hostBoot.parallelStarts",     tuning.start_slots, 1, 1000),
 	NUMBER("hostShutdown.timeoutSeconds", tuning.shutdown_s, 1, HOST_SHUTDOWN_MAX_S),
 	MODE  ("readOnlySocket.mode",         ro_mode),

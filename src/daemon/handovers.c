@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "core/manifest.h"
 #include "daemon/agent_private.h"
 #include "daemon/migrations.h"
 
@@ -71,12 +72,54 @@ static const char *text_at(const cJSON *json, const char *key)
 	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key));
 }
 
-static int load_run(const cJSON *json, struct vmi **ret, struct err *err)
+static int check_tree(const struct agent *agent, const struct node *root, bool is_new,
+	struct err *err)
+{
+	struct manifest manifest;
+	struct findings findings = { 0 };
+	autofree char *words = NULL;
+	int ret = manifest_check(root, &agent->options->policy, &manifest, &findings);
+
+	words = findings_words(&findings);
+	findings_done(&findings);
+	if (ret < 0)
+		return err_set(err, ERR_INVALID,
+			"this node would not take it from a file, either: %s",
+			words ? words : "it is not valid");
+	if (is_new)
+		ret = agent_check_create(agent, &manifest, err);
+	manifest_done(&manifest);
+	return ret;
+}
+
+/* A peer's word is worth no more than a file's: what this node would not take from one it does not take. */
+static int check_document(const struct agent *agent, const char *text, bool is_new, struct err *err)
+{
+	struct documents docs = { 0 };
+	struct place at = { 0 };
+	struct err why;
+	int ret;
+
+	if (nodes_parse(text, strlen(text), &docs, &at, &why) < 0)
+		return err_set(err, ERR_BAD_REQUEST, "what should be an object is none: %s",
+			why.msg);
+	if (docs.n == 1)
+		ret = check_tree(agent, docs.roots[0], is_new, err);
+	else
+		ret = err_set(err, ERR_BAD_REQUEST, "what should be an object is none");
+	documents_done(&docs);
+	return ret;
+}
+
+static int load_run(const struct agent *agent, const cJSON *json, bool is_new, struct vmi **ret,
+	struct err *err)
 {
 	const char *document = text_at(json, "vmi"), *state = text_at(json, "vmiState");
 
 	if (!document || !state)
 		return err_set(err, ERR_BAD_REQUEST, "it holds no run");
+	if (check_document(agent, document, is_new, err) < 0)
+		return -(int)err->code;
 	return vmi_load(document, state, false, ret, err);
 }
 
@@ -119,13 +162,15 @@ static int unpack_text(struct agent *agent, struct machine *m, const cJSON *json
 	const char *document = text_at(json, "vm"), *state = text_at(json, "vmState");
 	struct vm *vm = NULL;
 	struct vmi *vmi;
-	int ret = load_run(json, &vmi, err);
+	int ret = load_run(agent, json, false, &vmi, err);
 
 	if (ret < 0)
 		return ret;
 	if (!streq(vmi->meta.ns, m->ns) || !streq(vmi->meta.name, m->name) ||
 		(m->vmi && !streq(vmi->meta.uid, m->vmi->meta.uid)))
 		ret = err_set(err, ERR_BAD_REQUEST, "it is another run");
+	if (ret == 0 && document && state)
+		ret = check_document(agent, document, false, err);
 	if (ret == 0 && document && state)
 		ret = vm_load(document, state, false, &vm, err);
 	if (ret < 0)
@@ -159,6 +204,8 @@ void handover_say(struct agent *agent, struct migration *g, enum handover_kind k
 	if ((kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT) && m && m->vmi)
 		h->document = agent->letters[agent->n_letters - 1].document =
 			cargo_of(agent, m, true);
+	if (kind == HANDOVER_PREPARED)
+		h->document = agent->letters[agent->n_letters - 1].document = xstrdup(g->offer);
 }
 
 void handovers_send(struct agent *agent)
@@ -302,6 +349,33 @@ static struct migration *arrive(const struct arrival *a)
 	return g;
 }
 
+/* What this host does not have for it, as for a run of its own; or whose definition is not ours to make. */
+static int check_here(const struct arrival *a, struct vmi *vmi, struct err *err)
+{
+	static enum obstacle (*const checks[])(const struct agent *agent, const struct machine *m,
+		char **ret_words) = { kvm_obstacle, media_obstacle, networks_obstacle };
+	autofree char *ns = xstrdup(a->ns), *name = xstrdup(a->name), *words = NULL;
+	struct machine m = { .ns = ns, .name = name, .vmi = vmi };
+
+	if (vmi->domain)
+		return err_set(err, ERR_INVALID,
+			"its domain was made by somebody else and adopted: restart it first");
+	if (migrations_check_run(vmi, err) < 0)
+		return -(int)err->code;
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
+		if (checks[i](a->agent, &m, &words))
+			return err_set(err, ERR_INVALID, "%s", words);
+	return 0;
+}
+
+/* Its VM is checked as well, so that what comes with COMMIT is no surprise. */
+static int check_vm(const struct arrival *a, struct err *err)
+{
+	const char *document = text_at(a->json, "vm");
+
+	return document ? check_document(a->agent, document, true, err) : 0;
+}
+
 /* The run waits for what will be sent: nobody but the migration does anything to it. */
 static int admit(const struct arrival *a, struct err *err)
 {
@@ -310,8 +384,12 @@ static int admit(const struct arrival *a, struct err *err)
 	struct migration *g;
 	struct vmi *vmi;
 
-	if (load_run(a->json, &vmi, err) < 0)
+	if (check_vm(a, err) < 0 || load_run(agent, a->json, true, &vmi, err) < 0)
 		return -(int)err->code;
+	if (check_here(a, vmi, err) < 0) {
+		vmi_free(vmi);
+		return -(int)err->code;
+	}
 	if (!streq(vmi->meta.ns, a->ns) || !streq(vmi->meta.name, a->name) ||
 		vmi->phase != PHASE_RUNNING) {
 		vmi_free(vmi);

@@ -14,13 +14,20 @@
 #include "io/virt.h"
 
 struct host {
-	struct hypervisor port; /* what the agent sees; first, so that a port is a host */
-	struct virt *virt;      /* owned */
-	struct image *image;    /* owned */
-	struct qemu_log *log;   /* owned */
+	struct hypervisor port;      /* what the agent sees; first, so that a port is a host */
+	struct virt *virt;           /* owned */
+	struct image *image;         /* owned */
+	struct qemu_log *log;        /* owned */
+	struct hv_sink sink;         /* the agent's, behind those of travels */
+	uv_loop_t *loop;             /* borrowed, as … */
+	const struct config *config; /* … this */
+	const char *migrations;      /* borrowed or NULL: where relays have their folders */
+	char *libvirt_socket;        /* owned or NULL: where this host's libvirt serves others */
+	struct travel *travels;      /* owned: ops that take more than one adapter */
+	unsigned endings;            /* relays that are told to end at this moment */
 };
 
-/* config and what the sink points to must outlive it. Connects only at hv_start(). */
+/* config and what the sink points to must outlive it. Connects only at hv_start(). Until `migrations` is set there are none. */
 void host_init(struct host *host, uv_loop_t *loop, const struct config *config,
 	struct hv_sink sink);
 

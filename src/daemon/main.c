@@ -26,6 +26,7 @@
 #include "io/manifest_dir.h"
 #include "io/notify.h"
 #include "io/peer_relay.h"
+#include "io/peer_relay_spawn.h"
 #include "io/peer_tls.h"
 
 #define BOOT_ID_FILE       "/proc/sys/kernel/random/boot_id"
@@ -33,7 +34,6 @@
 #define EXIT_USAGE         2
 #define DESCRIPTORS_WANTED 8192
 #define RELAY_FOLDERS      "mig"
-#define RELAY_COMMAND      "migrate-relay" /* as its own process: see io/peer_relay.h */
 #define ARENAS_MAX         2 /* malloc's: workers only pass strings, and each arena costs memory */
 
 struct program {
@@ -51,16 +51,28 @@ struct program {
 	struct utsname host_name;
 	const char *node_name;
 	char boot_id[UID_SIZE];
-	char *migrations; /* owned: the folder of their relays, beside the socket */
+	char *migrations;         /* owned: the folder of their relays, beside the socket */
+	char host_uuid[UID_SIZE]; /* libvirt's, as soon as it is known */
 };
 
 /* ---- inputs: one callback each ---------------------------------------------------------------- */
+
+static void identify(struct program *p)
+{
+	const char *uuid = virt_identity(p->host.virt)->host_uuid;
+
+	copy_str(p->host_uuid, UID_SIZE, uuid);
+	if (p->peer_tls)
+		peer_tls_identify(p->peer_tls, uuid);
+}
 
 static void on_connection(void *ctx, bool up, const char *why)
 {
 	struct program *p = ctx;
 	struct input input = { .kind = INPUT_CONNECTION, .connection = { up, why } };
 
+	if (up)
+		identify(p);
 	agent_input(p->agent, &input, clock_now());
 }
 
@@ -250,6 +262,7 @@ static void fill_options(struct program *p)
 		.peer_list = p->peers,
 		.n_peers = p->n_peers,
 		.peer_listen = p->config.peer_listen,
+		.host_uuid = p->host_uuid,
 		.capacity = { .cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
 			.memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) },
 		.entropy = entropy,
@@ -293,6 +306,24 @@ static char *migrations_of(const char *socket)
 	return xasprintf("%.*s" RELAY_FOLDERS, slash ? (int)(slash - socket) + 1 : 0, socket);
 }
 
+/* Where relays have their folders, which QEMU must get to. */
+static int enable_migrations(struct program *p, struct err *err)
+{
+	p->migrations = migrations_of(p->config.socket);
+	if (!p->config.migrations)
+		return 0;
+	if (!p->host.libvirt_socket) {
+		log_text(LOG_LEVEL_WARNING,
+			"live migration is configured, but needs libvirt at qemu:///system: there is none");
+		return 0;
+	}
+	if (make_folder(p->migrations, 0711, err) < 0)
+		return -(int)err->code;
+	p->host.migrations = p->migrations;
+	p->options.migrations = true;
+	return 0;
+}
+
 static int open_peers(struct program *p, struct err *err)
 {
 	struct peer_tls_options options = {
@@ -314,7 +345,9 @@ static int open_peers(struct program *p, struct err *err)
 
 	if (!p->n_peers)
 		return 0;
-	options.migrations = p->migrations = migrations_of(p->config.socket);
+	if (enable_migrations(p, err) < 0)
+		return -(int)err->code;
+	options.migrations = p->migrations;
 	copy_str(options.hello.node, sizeof(options.hello.node), p->node_name);
 	copy_str(options.hello.boot_id, sizeof(options.hello.boot_id), p->boot_id);
 	copy_str(options.hello.database, UID_SIZE, agent_database_id(p->agent));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/migratable.h"
 #include "daemon/agent_private.h"
 #include "daemon/migrations.h"
 
@@ -201,6 +202,19 @@ void migrations_prune(struct agent *agent, const struct migration *newest)
 
 /* ---- requests ------------------------------------------------------------------------------------- */
 
+int migrations_check_run(const struct vmi *vmi, struct err *err)
+{
+	struct migratable m;
+	int ret = 0;
+
+	migratable_of(vmi, &m);
+	if (m.reason)
+		ret = err_set(err, ERR_CONFLICT, "it cannot be moved while it runs: %s (%s)",
+			m.message, m.reason);
+	migratable_done(&m);
+	return ret;
+}
+
 static bool has_peer(const struct agent *agent, const char *name)
 {
 	for (size_t i = 0; i < agent->options->n_peers; i++) {
@@ -210,25 +224,37 @@ static bool has_peer(const struct agent *agent, const char *name)
 	return false;
 }
 
+/* The peer that is named, or the only one. */
+static const char *target_of(const struct agent *agent, const struct request *request)
+{
+	if (request->to)
+		return request->to;
+	return agent->options->n_peers == 1 ? agent->options->peer_list[0].name : NULL;
+}
+
 static int check_begin(struct agent *agent, const struct request *request, const struct machine *m,
 	struct err *err)
 {
+	const char *to = target_of(agent, request);
 	const struct migration *other = migrations_unfinished(agent, request->ns, request->name);
 
-	if (m->vmi->phase != PHASE_RUNNING || vmi_is_stopping(m->vmi))
+	if (!m->vmi || m->vmi->phase != PHASE_RUNNING || vmi_is_stopping(m->vmi))
 		return err_set(err, ERR_CONFLICT,
 			"'%s' does not run: only a running guest can be moved", request->name);
-	if (agent_check_orders(m, err) < 0)
+	if (agent_check_orders(m, err) < 0 || migrations_check_run(m->vmi, err) < 0)
 		return -(int)err->code;
 	if (other)
 		return err_set(err, ERR_CONFLICT, "it is on its way to '%s' already: %s",
 			other->peer, other->meta.name);
-	if (streq(request->to, agent->options->node_name))
-		return err_set(err, ERR_CONFLICT, "it is on '%s' already", request->to);
-	if (!has_peer(agent, request->to))
+	if (!to)
+		return err_set(err, ERR_BAD_REQUEST,
+			"it does not say where to: addedNodeSelector names a peer by its "
+			"kubernetes.io/hostname");
+	if (streq(to, agent->options->node_name))
+		return err_set(err, ERR_CONFLICT, "it is on '%s' already", to);
+	if (!has_peer(agent, to))
 		return err_set(err, ERR_NOT_FOUND,
-			"'%s' is no peer in the configuration; 'vmactl peer ls' lists them",
-			request->to);
+			"'%s' is no peer in the configuration; 'vmactl peer ls' lists them", to);
 	return 0;
 }
 
@@ -274,14 +300,16 @@ static int migrate(struct agent *agent, const struct request *request, struct no
 	int ret;
 
 	if (!agent->options->migrations)
-		return err_set(err, ERR_FORBIDDEN, "live migration is not part of this version");
+		return err_set(err, ERR_FORBIDDEN,
+			"live migration is not enabled: say 'migrations: {enabled: true}' in the "
+			"configuration of both hosts");
 	if (request->call_off)
 		return cancel(agent, request, err);
 	ret = request_find(agent, request, &t, err);
 	if (ret == 0)
 		ret = check_begin(agent, request, t.m, err);
-	if (ret == 0)
-		begin(agent, t.m, request->to, now);
+	if (ret == 0 && !request->dry_run)
+		begin(agent, t.m, target_of(agent, request), now);
 	return ret;
 }
 

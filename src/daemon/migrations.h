@@ -26,6 +26,8 @@ struct migration *migrations_unfinished(const struct agent *agent, const char *n
 /* The peer that has ns/name now, or NULL. */
 const char *migrations_moved_to(const struct agent *agent, const char *ns, const char *name);
 void migrations_prune(struct agent *agent, const struct migration *newest);
+/* Whether a run is one that can go to another host at all: ERR_CONFLICT with KubeVirt's reason. */
+int migrations_check_run(const struct vmi *vmi, struct err *err);
 /* Whether orders are taken for m now, which may be NULL: ERR_CONFLICT. */
 int agent_check_orders(const struct machine *m, struct err *err);
 int migrations_load(struct agent *agent, bool same_boot, struct err *err); /* after machines */

@@ -131,17 +131,28 @@ void migration_settle_away(struct agent *agent, struct machine *m, const char *p
 	log_text(LOG_LEVEL_NOTICE, "%s/%s: peer '%s' has it", m->ns, m->name, peer);
 }
 
+/* What this host would not take any more leaves what it has taken with PREPARE: its guest is here, and whole. */
+static int take_cargo(struct call *c, const char *document)
+{
+	struct migration *g = c->g;
+	struct err err;
+	int ret = cargo_take(c->agent, c->m, document, &err);
+
+	if (ret < 0)
+		log_text(LOG_LEVEL_ERROR, "%s/%s: what '%s' sent of it is not taken: %s",
+			g->meta.ns, g->vmi, g->peer, err.msg);
+	if (ret < 0 && g->document && document != g->document)
+		ret = cargo_take(c->agent, c->m, g->document, &err);
+	return ret;
+}
+
 void migration_own(struct agent *agent, struct migration *g, const char *document, struct now now)
 {
 	struct call c = { .agent = agent, .g = g, .now = now };
-	struct err err;
 
 	c.m = machines_get(&agent->machines, g->meta.ns, g->vmi);
-	if (cargo_take(agent, c.m, document, &err) < 0) {
-		log_text(LOG_LEVEL_ERROR, "%s/%s: what '%s' sent of it is not understood: %s",
-			g->meta.ns, g->vmi, g->peer, err.msg);
+	if (take_cargo(&c, document) < 0)
 		return;
-	}
 	c.m->migration = g;
 	c.m->vmi->epoch = g->epoch;
 	return_origin(&c, KIND_VMI, &c.m->vmi->meta);
@@ -413,6 +424,7 @@ void migrations_result(struct agent *agent, struct machine *m, const struct op_r
 	} else if (result->kind == OP_MIGRATE_PREPARE && good && g->state == MIGRATION_IN) {
 		g->prepared = true;
 		g->say_at = 0;
+		replace_str(&g->offer, result->text);
 		migration_touch(agent, g);
 		handover_say(agent, g, HANDOVER_PREPARED);
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/domxml.h"
+#include "core/migration_offer.h"
 #include "daemon/agent_private.h"
 
 void *list_grow(void *list, size_t *n, size_t *cap, size_t size)
@@ -110,10 +111,49 @@ static void fill_probe(const struct machine *m, struct op *op)
 	op->question = xstrdup(probe->question);
 }
 
+/* What is done for a migration, as the run's part of it is known to both hosts. */
 static void fill_migrate(const struct agent *agent, const struct machine *m, struct op *op)
 {
 	op->peer = xstrdup(m->migration->peer);
+	op->offer = xstrdup(m->migration->offer);
+	op->copies = migration_copies(&m->vmi->typed);
 	op->paused = agent->options->tuning.handover.paused;
+}
+
+/* All that a start needs is made ready, but for the start. */
+static void fill_migrate_prepare(const struct agent *agent, const struct machine *m, struct op *op)
+{
+	fill_prepare(agent, m, op);
+	fill_start(agent, m, op);
+	op->peer = xstrdup(m->migration->peer);
+	op->copies = migration_copies(&m->vmi->typed);
+}
+
+static bool is_part_of_migration(enum op_kind kind)
+{
+	return kind == OP_MIGRATE_PREPARE || kind == OP_MIGRATE || kind == OP_MIGRATE_ABORT ||
+		kind == OP_MIGRATE_RESUME || kind == OP_CLEAN;
+}
+
+/* libvirt may be copying it, for this life of the agent or for one before. */
+static bool may_be_copied(const struct migration *g)
+{
+	return g->role == MIGRATION_SOURCE && g->state == MIGRATION_OUT && g->performing;
+}
+
+/* UUIDs of such domains, of that machine or of all; owned by the caller, NULL: none. */
+static char *jobs_of(const struct agent *agent, const struct machine *only)
+{
+	struct buf list = { 0 };
+
+	for (size_t i = 0; i < agent->migrations.n; i++) {
+		const struct migration *g = agent->migrations.list[i];
+		const struct machine *m = machines_find(&agent->machines, g->meta.ns, g->vmi);
+
+		if (may_be_copied(g) && m && m->vmi && (!only || m == only))
+			buf_printf(&list, "%s%s", list.len ? "," : "", m->vmi->typed.uuid);
+	}
+	return list.data;
 }
 
 static void fill_op(const struct agent *agent, const struct machine *m, struct op *op)
@@ -137,8 +177,14 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		fill_start(agent, m, op);
 	if (op->kind == OP_CLAIM)
 		fill_claim(agent, m, op);
+	if (is_part_of_migration(op->kind) && m->migration)
+		op->migration = xstrdup(m->migration->meta.uid);
 	if (op->kind == OP_MIGRATE)
 		fill_migrate(agent, m, op);
+	if (op->kind == OP_MIGRATE_PREPARE)
+		fill_migrate_prepare(agent, m, op);
+	if (op->kind == OP_READ)
+		op->jobs = jobs_of(agent, m);
 	if (op->kind == OP_PROBE)
 		fill_probe(m, op);
 	if (op->kind == OP_PREPARE)
@@ -183,6 +229,7 @@ void ops_plan_list(struct agent *agent, struct now now)
 {
 	struct op *op = op_new(agent, OP_LIST);
 
+	op->jobs = jobs_of(agent, NULL);
 	book(agent, op);
 	agent->list_id = op->id;
 	agent->list_deadline = now.boot + op_kind_deadline(OP_LIST);

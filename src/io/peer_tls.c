@@ -183,6 +183,11 @@ static int open_listener(struct peer_tls *tls, struct err *err)
 	return 0;
 }
 
+void peer_tls_identify(struct peer_tls *tls, const char *host_uuid)
+{
+	copy_str(tls->options.hello.host_uuid, UID_SIZE, host_uuid);
+}
+
 /* ---- the port --------------------------------------------------------------------------------------- */
 
 static void publish(struct peer_port *port, const struct peer_status *status)

@@ -45,6 +45,9 @@ int peer_tls_new(const struct peer_tls_options *options, struct peer_tls **ret, 
 struct peer_port *peer_tls_port(struct peer_tls *tls);
 unsigned peer_tls_listens_at(const struct peer_tls *tls); /* the port */
 
+/* What this host is called, once it is known: those that are greeted from then on are told. */
+void peer_tls_identify(struct peer_tls *tls, const char *host_uuid);
+
 /* Ends every connection; the loop must run once more for the close callbacks. NULL is fine. */
 void peer_tls_free(struct peer_tls *tls);
 

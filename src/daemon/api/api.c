@@ -38,6 +38,7 @@ static const struct route {
 	{ "GET",    "/{api}",					discovery_resources, 0 },
 
 	{ "PUT",    VM "/{verb}",				lifecycle_verb, 0 },
+	{ "PUT",    VM "/migrate",				lifecycle_migrate, 0 },
 	{ "PUT",    VMI "/{vmiverb}",				lifecycle_vmi_verb, 0 },
 	{ "GET",    VMI "/{look}",				guest_look_get, 0 },
 	{ "GET",    VMI "/console",				console_open, 0 },

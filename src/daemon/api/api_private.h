@@ -60,6 +60,7 @@ void object_delete(const struct call *call);
 void object_delete_all(const struct call *call); /* collection.c */
 void lifecycle_verb(const struct call *call);
 void lifecycle_vmi_verb(const struct call *call);
+void lifecycle_migrate(const struct call *call);
 void guest_look_get(const struct call *call);
 void console_open(const struct call *call);
 void vnc_open(const struct call *call);

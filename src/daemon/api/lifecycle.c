@@ -62,3 +62,36 @@ void lifecycle_vmi_verb(const struct call *call)
 		request_submit(call, INPUT_VMI_VERB, &request, 200);
 	node_free(body);
 }
+
+#define HOSTNAME_LABEL "kubernetes.io/hostname"
+
+/* MigrateOptions: the selector is the way in which KubeVirt's clients name a node. */
+static int read_migrate_options(const struct node *body, struct request *request, struct err *err)
+{
+	const struct node *selector = node_get(body, "addedNodeSelector");
+	const struct node *name = node_get(selector, HOSTNAME_LABEL);
+
+	if (body && body->kind != NODE_MAP)
+		return err_set(err, ERR_BAD_REQUEST, "the body is no options object");
+	if (selector &&
+		(selector->kind != NODE_MAP || selector->n_children != 1 || !name ||
+			name->kind != NODE_STRING))
+		return err_set(err, ERR_BAD_REQUEST,
+			"addedNodeSelector: expected " HOSTNAME_LABEL " alone: the name of a peer");
+	request->to = name ? name->text : NULL;
+	return option_dry_run(body, &request->dry_run, err);
+}
+
+void lifecycle_migrate(const struct call *call)
+{
+	struct request request = request_of(call);
+	struct node *body = NULL;
+	struct err err = { 0 };
+
+	if (body_parse(call, &body, &err) || read_migrate_options(body, &request, &err) ||
+		query_dry_run(call, &request.dry_run, &err))
+		reply_error(call, &err);
+	else
+		request_submit(call, INPUT_MIGRATE, &request, 202);
+	node_free(body);
+}

@@ -33,7 +33,6 @@ static const struct {
 	{ VM "/evacuate/cancel",		EVACUATE },
 	{ VM "/memorydump",			DUMP },
 	{ VM "/removememorydump",		DUMP },
-	{ VM "/migrate",			MIGRATION },
 	{ VM "/objectgraph",			GRAPH },
 
 	{ VMI "/addvolume",			HOTPLUG },

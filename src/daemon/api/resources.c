@@ -95,6 +95,7 @@ const struct subresource api_subresources[] = {
 	{ SUBRESOURCES, "virtualmachineinstances", "vnc", "", RESOURCE_GET },
 	{ SUBRESOURCES, "virtualmachineinstances", "vnc/screenshot", "", RESOURCE_GET },
 	{ SUBRESOURCES, "virtualmachines", "expand-spec", "VirtualMachine", RESOURCE_GET },
+	{ SUBRESOURCES, "virtualmachines", "migrate", "", RESOURCE_UPDATE },
 	{ SUBRESOURCES, "virtualmachines", "portforward", "", RESOURCE_GET },
 	{ SUBRESOURCES, "virtualmachines", "restart", "", RESOURCE_UPDATE },
 	{ SUBRESOURCES, "virtualmachines", "start", "", RESOURCE_UPDATE },

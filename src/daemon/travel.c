@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A travel is an op and the stage that it has come to. Stages are a table: each begins something of which a result comes,
+ * and the last one's is the op's. What fails on the way is the op's failure.
+ */
+#include "daemon/travel.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "core/migration_offer.h"
+#include "daemon/host.h"
+#include "io/peer_relay.h"
+#include "io/peer_relay_spawn.h"
+
+#define END_POLL_MS 50
+#define END_POLLS   40
+
+struct travel {
+	struct travel *next;
+	struct host *host;
+	struct op op;
+	unsigned stage;
+	struct migration_offer offer; /* the target's: made here, or heard */
+	struct op_result result;
+	uv_work_t work;
+};
+
+typedef void stage_fn(struct travel *t);
+
+static void next_stage(struct travel *t);
+
+/* ---- relays ------------------------------------------------------------------------------------------------ */
+
+static char *folder_of(const struct host *host, const struct op *op)
+{
+	return xasprintf("%s/%s", host->migrations, op->migration);
+}
+
+struct ending { /* of a relay */
+	uv_work_t work;
+	char *folder; /* owned */
+	struct host *host;
+	struct travel *travel; /* or NULL; goes on when none is there any more */
+};
+
+static bool is_there(const struct ending *e, enum relay_verb verb)
+{
+	struct relay_request request = { .verb = verb };
+	struct relay_status status;
+	struct err ignored;
+
+	return relay_ask(e->folder, &request, &status, &ignored) == 0;
+}
+
+/* Where nobody waits, it is only told; there may be none, and it ends by itself. */
+static void end_it(uv_work_t *work)
+{
+	const struct ending *e = work->data;
+	bool lives = is_there(e, RELAY_END);
+
+	for (unsigned i = 0; lives && e->travel && i < END_POLLS; i++) {
+		uv_sleep(END_POLL_MS);
+		lives = is_there(e, RELAY_STATUS);
+	}
+}
+
+static void has_ended(uv_work_t *work, int status)
+{
+	struct ending *e = work->data;
+	struct travel *t = e->travel;
+
+	(void)status;
+	e->host->endings--;
+	free(e->folder);
+	free(e);
+	if (t)
+		next_stage(t);
+}
+
+static void end_relay(struct host *host, const struct op *op, struct travel *t)
+{
+	struct ending *e = xcalloc(1, sizeof(*e));
+
+	*e = (struct ending){ .folder = folder_of(host, op), .host = host, .travel = t };
+	e->work.data = e;
+	host->endings++;
+	uv_queue_work(host->loop, &e->work, end_it, has_ended);
+}
+
+void travel_end_relay(struct host *host, const struct op *op)
+{
+	if (op->migration && host->migrations)
+		end_relay(host, op, NULL);
+}
+
+static const struct peer_config *peer_of(const struct config *config, const char *name)
+{
+	for (size_t i = 0; i < config->n_peers; i++)
+		if (streq(config->peers[i].name, name))
+			return &config->peers[i];
+	return NULL;
+}
+
+static void on_relay(void *ctx, const struct err *err)
+{
+	struct travel *t = ctx;
+
+	if (err->code)
+		t->result.err = *err;
+	next_stage(t);
+}
+
+/* Borrows all of it. */
+static struct relay_config relay_of(const struct travel *t, const struct peer_config *peer)
+{
+	const struct config *c = t->host->config;
+	const char *user = virt_identity(t->host->virt)->user;
+	struct relay_config r = { .id = t->op.migration,
+		.source = t->op.kind == OP_MIGRATE,
+		.peer = peer->name,
+		.ca = c->tls_ca,
+		.cert = c->tls_cert,
+		.key = c->tls_key,
+		.user = *user ? (char *)(uintptr_t)user : NULL,
+		.disks = t->op.copies != NULL };
+
+	memcpy(r.token, t->offer.token, sizeof(r.token));
+	if (r.source) {
+		r.address = peer->address;
+	} else {
+		r.xml = t->offer.xml;
+		r.libvirt = t->host->libvirt_socket;
+	}
+	return r;
+}
+
+static void start_relay(struct travel *t)
+{
+	const struct peer_config *peer = peer_of(t->host->config, t->op.peer);
+	struct relay_config config;
+	struct relay_start start = { t->host->loop, "/proc/self/exe", t->offer.folder, &config };
+
+	if (!peer || !t->op.migration || !t->host->migrations) {
+		err_set(&t->result.err, ERR_INTERNAL, "'%s' is no peer any more",
+			t->op.peer ? t->op.peer : "?");
+		next_stage(t);
+		return;
+	}
+	config = relay_of(t, peer);
+	relay_spawn(&start, on_relay, t);
+}
+
+/* ---- adapters ---------------------------------------------------------------------------------------------- */
+
+static void make_volumes(struct travel *t)
+{
+	enum op_kind kind = t->op.kind;
+
+	t->op.kind = OP_PREPARE;
+	image_submit(t->host->image, &t->op);
+	t->op.kind = kind;
+}
+
+static void ask_libvirt(struct travel *t)
+{
+	hv_submit(virt_hypervisor(t->host->virt), &t->op);
+}
+
+/* ---- stages ------------------------------------------------------------------------------------------------ */
+
+/* One that an earlier life of the agent has left, of which nobody was told. */
+static void end_old_relay(struct travel *t)
+{
+	end_relay(t->host, &t->op, t);
+}
+
+/* The domain as libvirt has it is the last stage's text. */
+static void make_offer(struct travel *t)
+{
+	t->offer.folder = folder_of(t->host, &t->op);
+	t->offer.xml = take(&t->result.text);
+	if (getrandom(t->offer.token, sizeof(t->offer.token), 0) != sizeof(t->offer.token))
+		abort();
+	start_relay(t);
+}
+
+static void tell_offer(struct travel *t)
+{
+	t->result.text = migration_offer_write(&t->offer);
+	if (strlen(t->result.text) > HANDOVER_OFFER_MAX / 2)
+		err_set(&t->result.err, ERR_TOO_LARGE, "its domain is too large to be told of");
+	next_stage(t);
+}
+
+static int take_offer(struct travel *t, struct err *err)
+{
+	autofree char *folder = folder_of(t->host, &t->op);
+
+	if (!t->op.offer)
+		return err_set(err, ERR_BAD_REQUEST, "'%s' has not said how it is reached",
+			t->op.peer);
+	if (migration_offer_read(t->op.offer, &t->offer, err) < 0)
+		return -(int)err->code;
+	if (!streq(folder, t->offer.folder))
+		return err_set(err, ERR_CONFLICT,
+			"relays lie in '%s' here, and in '%.200s' at '%s': both agents need the same "
+			"'socket' in their configuration",
+			folder, t->offer.folder, t->op.peer);
+	return 0;
+}
+
+static void use_offer(struct travel *t)
+{
+	if (take_offer(t, &t->result.err) < 0) {
+		next_stage(t);
+		return;
+	}
+	replace_str(&t->op.xml, t->offer.xml);
+	replace_str(&t->op.relay, t->offer.folder);
+	start_relay(t);
+}
+
+/* clang-format off */
+static stage_fn *const target_stages[] = { end_old_relay, make_volumes, ask_libvirt, make_offer, tell_offer, NULL };
+static stage_fn *const source_stages[] = { use_offer, ask_libvirt, NULL };
+/* clang-format on */
+
+static void forget(struct travel *t)
+{
+	struct travel **at = &t->host->travels;
+
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+	op_done(&t->op);
+	migration_offer_done(&t->offer);
+	op_result_done(&t->result);
+	free(t);
+}
+
+static void answer(struct travel *t)
+{
+	struct host *host = t->host;
+
+	if (t->op.kind == OP_MIGRATE) /* libvirt needs it no more, whatever came of it */
+		travel_end_relay(host, &t->op);
+	host->sink.result(host->sink.ctx, &t->result);
+	forget(t);
+}
+
+static void next_stage(struct travel *t)
+{
+	stage_fn *const *stages = t->op.kind == OP_MIGRATE ? source_stages : target_stages;
+
+	if (t->result.err.code || !stages[t->stage])
+		answer(t);
+	else
+		stages[t->stage++](t);
+}
+
+static void do_nothing(uv_work_t *work)
+{
+	(void)work;
+}
+
+static void after_nothing(uv_work_t *work, int status)
+{
+	(void)status;
+	next_stage(work->data);
+}
+
+bool travel_is_op(enum op_kind kind)
+{
+	return kind == OP_MIGRATE_PREPARE || kind == OP_MIGRATE;
+}
+
+void travel_submit(struct host *host, const struct op *op)
+{
+	struct travel *t = xcalloc(1, sizeof(*t));
+
+	t->host = host;
+	op_copy(&t->op, op);
+	t->result = (struct op_result){ .id = op->id, .kind = op->kind };
+	t->work.data = t;
+	t->next = host->travels;
+	host->travels = t;
+	if (!host->migrations || !op->migration || !host->libvirt_socket)
+		err_set(&t->result.err, ERR_UNAVAILABLE,
+			"live migration is not enabled here, or libvirt is not one of the system");
+	uv_queue_work(host->loop, &t->work, do_nothing,
+		after_nothing); /* the result never comes from within */
+}
+
+bool travel_took(struct host *host, const struct op_result *result)
+{
+	struct travel *t = host->travels;
+
+	while (t && t->op.id != result->id)
+		t = t->next;
+	if (!t)
+		return false;
+	t->result.err = result->err;
+	replace_str(&t->result.text, result->text);
+	replace_str(&t->result.fallback, result->fallback);
+	next_stage(t);
+	return true;
+}
