@@ -157,6 +157,13 @@ static void unpack(struct agent *agent, struct machine *m, struct vm *vm, struct
 	agent_mark(agent, m);
 }
 
+/* Not one that names another domain of this host, either. */
+static bool is_same_run(const struct vmi *vmi, const struct vmi *before)
+{
+	return streq(vmi->meta.uid, before->meta.uid) && !vmi->domain &&
+		streq(vmi->typed.uuid, before->typed.uuid);
+}
+
 static int unpack_text(struct agent *agent, struct machine *m, const cJSON *json, struct err *err)
 {
 	const char *document = text_at(json, "vm"), *state = text_at(json, "vmState");
@@ -167,7 +174,7 @@ static int unpack_text(struct agent *agent, struct machine *m, const cJSON *json
 	if (ret < 0)
 		return ret;
 	if (!streq(vmi->meta.ns, m->ns) || !streq(vmi->meta.name, m->name) ||
-		(m->vmi && !streq(vmi->meta.uid, m->vmi->meta.uid)))
+		(m->vmi && !is_same_run(vmi, m->vmi)))
 		ret = err_set(err, ERR_BAD_REQUEST, "it is another run");
 	if (ret == 0 && document && state)
 		ret = check_document(agent, document, false, err);

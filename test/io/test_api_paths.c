@@ -170,8 +170,8 @@ static const struct {
 	int status;
 	const char *words;
 } refusals[] = {
-	{ "PUT " SUB "/virtualmachines/web/migrate", 501, "live migration is not built yet" },
-	{ "PUT " SUB "/virtualmachines/web/migrate", 501, "\"name\":\"web\"" },
+	{ "PUT " SUB "/virtualmachines/web/migrate", 403, "live migration is not enabled" },
+	{ "PUT " SUB "/virtualmachines/web/migrate", 403, "\"name\":\"web\"" },
 	{ "PUT " SUB "/virtualmachines/web/evacuate/cancel", 501, "no evacuation" },
 	{ "GET " SUB "/virtualmachineinstances/web/sev/fetchcertchain", 501, "launch security" },
 	{ "GET /apis/subresources.kubevirt.io/v1alpha3/guestfs", 501, "guestfish" },

@@ -111,7 +111,7 @@ static const struct command table[] = { /* in this order, on one VM */
 	{ "image-upload dv disk", "GET /api/v1/namespaces/default/persistentvolumeclaims/disk", "", 404, "persistentvolumeclaims \\\"disk\\\" not found" },
 	{ "version",              "GET /apis/subresources.kubevirt.io", "", 200, "\"preferredVersion\":{\"groupVersion\":\"subresources.kubevirt.io/v1\"," },
 	{ "version",              "GET /apis/subresources.kubevirt.io/v1/version", "", 200, "\"gitVersion\":\"v1.9.0+vmagent-" },
-	{ "migrate web",          "PUT " NEW VM "/web/migrate",  "{}", 501, "live migration" },
+	{ "migrate web",          "PUT " NEW VM "/web/migrate",  "{}", 403, "live migration" },
 };
 /* clang-format on */
 

@@ -11,6 +11,7 @@
 #include "lib/virt_fixture.h"
 
 #include "io/virt_private.h"
+#include "io/virt_xml.h"
 
 /* A driver of its own for each connection would hide what others do to a domain: this is the shared one. */
 #define URI "test:///default"
@@ -422,6 +423,116 @@ START_TEST(other_ops_are_not_its)
 }
 END_TEST
 
+/* ---- migrations: as far as a driver that has none can tell ------------------------------------------ */
+
+static enum err_code prepare_as(const char *vmi_uid)
+{
+	struct vmi_spec spec = fixture_spec();
+	struct domain_context context = fixture_context(vmi_uid, "/run/a");
+	autofree char *xml = domain_xml(&spec, &context);
+	struct op op = { .id = 77,
+		.kind = OP_MIGRATE_PREPARE,
+		.domain = FIXTURE_DOMAIN,
+		.xml = xml };
+
+	copy_str(op.vmi_uid, UID_SIZE, vmi_uid);
+	copy_str(op.uuid, UID_SIZE, FIXTURE_UUID);
+	return fixture_do(f, &op);
+}
+
+START_TEST(migration_is_prepared)
+{
+	ck_assert_msg(!prepare_as(VMI_A), "%s", f->result.err.msg);
+	ck_assert_ptr_nonnull(f->result.text);
+	ck_assert_ptr_nonnull(strstr(f->result.text, FIXTURE_UUID));
+	ck_assert_ptr_nonnull(strstr(f->result.text, "/run/a/serial0"));
+	ck_assert_ptr_null(read_it()); /* nothing of it stays */
+	ck_assert_msg(!prepare_as(VMI_A), "%s", f->result.err.msg);
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_int_eq(prepare_as(VMI_A), ERR_CONFLICT);
+	ck_assert_str_eq(f->result.err.msg, "domain '" FIXTURE_DOMAIN "' is here already");
+	ck_assert(read_it()->active);
+}
+END_TEST
+
+START_TEST(migration_of_one_that_is_not_ours)
+{
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	fixture_op(f, OP_DESTROY, VMI_A);
+	ck_assert_int_eq(prepare_as(VMI_B), ERR_CONFLICT);
+	ck_assert_ptr_nonnull(strstr(f->result.err.msg, VMI_A));
+}
+END_TEST
+
+/* On the way through the relay's socket; it is the driver that refuses, and the guest is as before. */
+START_TEST(migration_that_fails)
+{
+	struct vmi_spec spec = fixture_spec();
+	struct domain_context context = fixture_context(VMI_A, "/run/b");
+	autofree char *there = domain_xml(&spec, &context);
+	struct op op = { .id = 78,
+		.kind = OP_MIGRATE,
+		.domain = FIXTURE_DOMAIN,
+		.paused = true,
+		.xml = there,
+		.relay = "/nonexistent/relay",
+		.copies = "vda,vdb" };
+
+	copy_str(op.vmi_uid, UID_SIZE, VMI_A);
+	copy_str(op.uuid, UID_SIZE, FIXTURE_UUID);
+	ck_assert_int_eq(fixture_do(f, &op), ERR_DOMAIN_GONE);
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_op(f, OP_MIGRATE, VMI_A), ERR_INTERNAL); /* without a way */
+	op.xml = "<domain/>";
+	ck_assert_int_eq(fixture_do(f, &op), ERR_INVALID);
+	op.xml = there;
+	ck_assert_int_ne(fixture_do(f, &op), ERR_OK);
+	ck_assert_ptr_nonnull(strstr(f->result.err.msg, "p2p migration is not supported"));
+	ck_assert_int_eq(read_it()->state, DOMAIN_RUNNING);
+}
+END_TEST
+
+START_TEST(migration_is_resumed_and_seen)
+{
+	struct op op = { .id = 79, .kind = OP_READ, .domain = FIXTURE_DOMAIN, .jobs = FIXTURE_UUID };
+
+	copy_str(op.uuid, UID_SIZE, FIXTURE_UUID);
+	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_op(f, OP_SUSPEND, VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_op(f, OP_MIGRATE_RESUME, VMI_A), ERR_OK);
+	ck_assert_int_eq(fixture_do(f, &op), ERR_OK);
+	ck_assert_int_eq(f->result.domains[0].state, DOMAIN_RUNNING);
+	ck_assert(!f->result.domains[0].migrating);
+}
+END_TEST
+
+START_TEST(host_is_known)
+{
+	const char *uuid = virt_identity(f->virt)->host_uuid;
+
+	ck_assert_msg(strlen(uuid) == UID_SIZE - 1 || !*uuid, "'%s'", uuid);
+}
+END_TEST
+
+START_TEST(host_by_its_capabilities)
+{
+	static const char text[] =
+		"<capabilities><host><uuid>0b5e55ed-0000-4000-8000-000000000097</uuid>"
+		"<secmodel><model>dac</model><baselabel type='kvm'>+1:+1</baselabel></secmodel>"
+		"</host></capabilities>";
+	struct virt_identity who = { .user = "" };
+
+	virt_xml_identity(text, &who);
+	ck_assert_str_eq(who.host_uuid, "0b5e55ed-0000-4000-8000-000000000097");
+	ck_assert_str_eq(who.user, "daemon");
+	who = (struct virt_identity){ .user = "" };
+	virt_xml_identity("<capabilities><host><uuid>no</uuid></host></capabilities>", &who);
+	ck_assert_str_eq(who.host_uuid, "");
+	ck_assert_str_eq(who.user, "");
+	virt_xml_identity("nothing", &who);
+}
+END_TEST
+
 /* ---- without the running fixture ------------------------------------------------------------------ */
 
 START_TEST(without_connection)
@@ -510,6 +621,12 @@ Suite *test_virt_suite(void)
 	tcase_add_test(tc, list);
 	tcase_add_test(tc, many_at_once);
 	tcase_add_test(tc, other_ops_are_not_its);
+	tcase_add_test(tc, migration_is_prepared);
+	tcase_add_test(tc, migration_of_one_that_is_not_ours);
+	tcase_add_test(tc, migration_that_fails);
+	tcase_add_test(tc, migration_is_resumed_and_seen);
+	tcase_add_test(tc, host_is_known);
+	tcase_add_test(tc, host_by_its_capabilities);
 	tcase_add_test(tc, an_image_that_is_locked);
 	suite_add_tcase(suite, tc);
 	tcase_add_test(connection, without_connection);
