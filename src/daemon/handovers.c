@@ -84,7 +84,7 @@ static int check_tree(const struct agent *agent, const struct node *root, bool i
 	findings_done(&findings);
 	if (ret < 0)
 		return err_set(err, ERR_INVALID,
-			"this node would not take it from a file, either: %s",
+			"the target would not take it from a file, either: %s",
 			words ? words : "it is not valid");
 	if (is_new)
 		ret = agent_check_create(agent, &manifest, err);

@@ -155,6 +155,12 @@ void do_tune(struct command *c)
 		c->w->options.host_uuid = "node1"; /* as a copied host has it */
 		return;
 	}
+	if (streq(c->words[0], "host-disks")) { /* where its hostDisks may lie */
+		static const char *const elsewhere[] = { "/elsewhere", NULL };
+
+		c->w->options.policy.host_disk_roots = elsewhere;
+		return;
+	}
 	if (streq(c->words[0], "guard")) {
 		tuning->crash_guard = streq(value, "on");
 		return;
