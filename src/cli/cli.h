@@ -43,6 +43,7 @@ struct args { /* all strings are borrowed from argv */
 	int64_t port;        /* -1: not given */
 	msec timeout;        /* -1: not given */
 	msec request_timeout;
+	const char *to;
 	msec drain;
 	const char **names; /* owned; what is no option */
 	size_t n_names;

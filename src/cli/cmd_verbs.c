@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl start, stop and restart: the subresources of a VM, with the bodies and the rules on flags
+ * vmactl start, stop, restart and migrate: the subresources of a VM, with the bodies and the rules on flags
  * that virtctl has. Whether a verb is allowed is the agent's to say.
  */
 #include <string.h>
@@ -93,6 +93,19 @@ static int run_restart(struct cli *cli, struct fault *fault)
 	return forced(cli, "gracePeriodSeconds", fault);
 }
 
+/* As KubeVirt's clients name a node. */
+static int run_migrate(struct cli *cli, struct fault *fault)
+{
+	struct node *body = node_new(NODE_MAP, NULL), *selector;
+
+	if (cli->args.to) {
+		selector = node_new(NODE_MAP, NULL);
+		node_set(selector, "kubernetes.io/hostname", node_new(NODE_STRING, cli->args.to));
+		node_set(body, "addedNodeSelector", selector);
+	}
+	return put_all(cli, body, fault);
+}
+
 const struct command command_start = {
 	.name = "start",
 	.synopsis = "VM...",
@@ -125,4 +138,15 @@ const struct command command_restart = {
 		"wait for the guest.",
 	.options = TAKES(FORCE) | TAKES(GRACE) | TAKES(DRY_RUN),
 	.run = run_restart,
+};
+
+const struct command command_migrate = {
+	.name = "migrate",
+	.synopsis = "VM...",
+	.summary = "move running virtual machines to another host",
+	.details =
+		"The guest goes on while its memory, and those of its disks that are on this host alone, are copied.\n"
+		"It needs 'migrations: {enabled: true}' in the configuration of both agents.",
+	.options = TAKES(TO) | TAKES(DRY_RUN),
+	.run = run_migrate,
 };

@@ -57,6 +57,7 @@
 	X(MOVE_CURSOR, 0, "move-cursor", FLAG, move_cursor, NULL,                                    \
 		"move the pointer before, to end a screen saver")                                    \
 	X(STDIO, 0, "stdio", FLAG, stdio, NULL, "forward standard input and output")                 \
+	X(TO, 0, "to", TEXT, to, "PEER", "to which host (default: the only peer)")                   \
 	X(DRAIN, 0, "drain", DURATION, drain, "TIME",                                                \
 		"how long to go on reading after the end of the input (default: 2s)")
 /* clang-format on */

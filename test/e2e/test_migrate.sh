@@ -43,15 +43,7 @@ vm_at()
 	await "$2 counts" counts_at "$1" "$2" 2
 }
 
-API=http://localhost/apis/subresources.kubevirt.io/v1/namespaces/default
-
-# As virtctl migrate does it.
-migrate() # FROM NAME TO
-{
-	on "$1" curl -s --fail-with-body --unix-socket /run/vmagent/vmagent.sock -X PUT -H 'Content-Type: application/json' \
-		-d "{\"addedNodeSelector\":{\"kubernetes.io/hostname\":\"host-$3\"}}" \
-		"$API/virtualmachines/$2/migrate" >"$T/log/migrate-$2-$3.txt" 2>&1
-}
+migrate() { at "$1" migrate "$2" --to="host-$3" >"$T/log/migrate-$2-$3.txt" 2>&1; } # FROM NAME TO
 
 moves() # FROM NAME TO WORDS
 {

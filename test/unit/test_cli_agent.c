@@ -238,6 +238,10 @@ static const struct scene scenes[] = {
 	{ "stop vmi/web", NULL, { { 0 } }, EXIT_USAGE, "", "error: 'vmi/web' is no VirtualMachine" },
 	{ "stop", NULL, { { 0 } }, EXIT_USAGE, "", "error: which VirtualMachine?" },
 
+	{ "migrate web", NULL, { { "PUT " SUB "/web/migrate HTTP|\r\n\r\n{}", "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n" } }, EXIT_DONE,
+	  "VM web was scheduled to migrate\n", "" },
+	{ "migrate web --to=b --dry-run", NULL, { { "PUT " SUB "/web/migrate |{\"addedNodeSelector\":{\"kubernetes.io/hostname\":\"b\"},\"dryRun\":[\"All\"]}",
+	  "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n" } }, EXIT_DONE, "VM web was scheduled to migrate (server dry run)\n", "" },
 	{ "pause web", NULL, { { "PUT " VMISUB "/web/pause HTTP|\r\n\r\n{}", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" } }, EXIT_DONE,
 	  "VMI web was scheduled to pause\n", "" },
 	{ "pause vm web db", NULL, { { "PUT " VMISUB "/web/pause ", REFUSED("409", "Conflict", "paused") },
