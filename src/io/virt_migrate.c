@@ -28,7 +28,8 @@ static void describe(virDomainPtr dom, struct op_result *result)
 {
 	const char *name = virDomainGetName(dom);
 
-	result->text = virDomainGetXMLDesc(dom, VIR_DOMAIN_XML_INACTIVE);
+	result->text =
+		virDomainGetXMLDesc(dom, VIR_DOMAIN_XML_INACTIVE | VIR_DOMAIN_XML_MIGRATABLE);
 	if (!result->text)
 		virt_error(&result->err, "read the XML of domain '%s'", name);
 	if (virDomainUndefineFlags(dom, VIR_DOMAIN_UNDEFINE_KEEP_NVRAM) < 0 &&
