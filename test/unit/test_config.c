@@ -62,6 +62,7 @@ START_TEST(test_defaults)
 	ck_assert_uint_eq(config.images.n_rules, 0);
 	ck_assert_int_eq(config.emulation, EMULATION_AUTO);
 	ck_assert_uint_eq(config.n_peers, 0);
+	ck_assert(!config.migrations);
 	ck_assert_ptr_null(config.node_name);
 	ck_assert_str_eq(config.tls_ca, "/etc/vmagent/pki/cacert.pem");
 }
@@ -74,7 +75,7 @@ START_TEST(test_file_then_command_line)
 		   "  hostDiskRoots: [/a, /b]\n  emulation: tcg\n"
 		   "  crashLoop: {guard: false, freeRestarts: 7}\n"
 		   "  hostBoot: {policy: restore-running}\n"
-		   "  hostShutdown: {timeoutSeconds: 60}\n"
+		   "  hostShutdown: {timeoutSeconds: 60}\n  migrations: {enabled: true}\n"
 		   "  overcommit: {memory: 150, cpu: 4}\n  reserved: {memory: 1Gi, cpu: 0.5}\n");
 	ck_assert_int_eq(LOAD("--config", path, "--libvirt", "qemu:///session"), 0);
 	ck_assert_str_eq(config.manifests, "/m");
@@ -84,6 +85,7 @@ START_TEST(test_file_then_command_line)
 	ck_assert_str_eq(config.image_roots[0], "/st/images");
 	ck_assert_int_eq(config.emulation, EMULATION_TCG);
 	ck_assert(!config.tuning.crash_guard);
+	ck_assert(config.migrations);
 	ck_assert_uint_eq(config.tuning.crash_free, 7);
 	ck_assert_uint_eq(config.tuning.crash_stable_s, TUNING_DEFAULT.crash_stable_s);
 	ck_assert_int_eq(config.tuning.boot_policy, BOOT_RESTORE_RUNNING);
