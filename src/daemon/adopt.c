@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/adopt.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 #define ADOPTIONS_MAX       8  /* at a time */
 #define ADOPTION_PATIENCE_S 30 /* who asked has gone away by then: nothing is done any more */

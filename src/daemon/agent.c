@@ -11,7 +11,7 @@
 
 #include "core/fold.h"
 #include "core/phase.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 #include "daemon/migrations.h"
 
 void agent_uuid(struct agent *agent, char ret[UID_SIZE])

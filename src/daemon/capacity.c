@@ -9,7 +9,7 @@
 
 #include "core/capacity.h"
 #include "core/placement.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 /* CPUs that are set aside are none of those that are shared: they are counted by shares.c. */
 static struct room room_of(const struct agent *agent)

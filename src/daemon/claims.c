@@ -7,7 +7,7 @@
 #include "core/claim.h"
 
 #include "core/edit.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 #define DROP_RETRY_S 30
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 /* What two runs may do with one file at a time: both read it, or both know that the other writes to it. */
 enum use { USE_READ, USE_SHARE, USE_WRITE };

@@ -7,7 +7,7 @@
 
 #include "core/json.h"
 #include "core/manifest.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 #include "daemon/migrations.h"
 
 /* name, of the configuration: it outlives the event. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/domxml.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 struct mac_claim {
 	char mac[MAC_SIZE];

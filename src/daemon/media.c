@@ -5,7 +5,7 @@
  */
 #include "core/domxml.h"
 #include "core/media.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 struct finder { /* of the objects of one namespace */
 	const struct agent *agent;

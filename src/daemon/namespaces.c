@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 static struct record *find(const struct agent *agent, const char *name)
 {

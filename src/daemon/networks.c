@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/domxml.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 /* For callers without a configuration: the pod network is QEMU's own. */
 static const struct network_config no_config = { .pod = POD_USER };

@@ -9,6 +9,7 @@
 #include "core/instancetype.h"
 #include "core/names.h"
 #include "daemon/migrations.h"
+#include "daemon/obstacles.h"
 #include "daemon/types.h"
 
 #define VM_UUID_PATH  "spec.template.spec.domain.firmware.uuid"

@@ -11,7 +11,7 @@
 #include "core/fold.h"
 #include "core/ioretry.h"
 #include "core/phase.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 #include "daemon/migrations.h"
 
 void input_connection(struct agent *agent, const struct input *input, struct now now)

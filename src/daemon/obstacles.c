@@ -3,7 +3,7 @@
  * What keeps a run from being prepared, in the order of a table: the first one found is what is told. A run
  * that waits looks again by itself now and then, and at once when something of what it may wait for changes.
  */
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 /* With an obstacle go words, owned by the caller: what it is, and what would end it. */
 typedef enum obstacle obstacle_fn(const struct agent *agent, const struct machine *m,

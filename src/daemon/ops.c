@@ -8,7 +8,7 @@
 
 #include "core/domxml.h"
 #include "core/migration_offer.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 void *list_grow(void *list, size_t *n, size_t *cap, size_t size)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/placement.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 static struct placed_run placed_run_of(const struct agent *agent, const struct machine *m)
 {

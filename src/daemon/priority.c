@@ -4,7 +4,7 @@
  * there is no reason for a guest not to run: it counts as 0.
  */
 #include "core/json.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 static const struct {
 	const char *name;

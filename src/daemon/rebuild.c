@@ -10,7 +10,7 @@
 #include "core/domxml.h"
 #include "core/edit.h"
 #include "core/json.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 #include "daemon/migrations.h"
 
 #define VALUE_NAME "rebuilding"

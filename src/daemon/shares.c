@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 
 struct share_claim {
 	char *key; /* owned */

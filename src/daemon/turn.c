@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/migrations.h"
+#include "daemon/obstacles.h"
 #include "daemon/types.h"
 
 void agent_mark(struct agent *agent, struct machine *m)

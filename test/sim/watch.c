@@ -10,7 +10,7 @@
 
 #include "core/migration.h"
 #include "core/phase.h"
-#include "daemon/agent_private.h"
+#include "daemon/obstacles.h"
 #include "daemon/migrations.h"
 #include "sim.h"
 

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stands in the way of a run that is to be prepared, and what a run has of the host until it ends:
+ * one file a resource, asked in the order of obstacles.c.
+ */
+#ifndef VMAGENT_DAEMON_OBSTACLES_H
+#define VMAGENT_DAEMON_OBSTACLES_H
+
+#include "daemon/agent_private.h"
+
+/* disks.c: takes or gives up the files of m's run, as it needs them now. */
+void disks_update(struct agent *agent, struct machine *m);
+enum obstacle disks_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+void disks_done(struct disks *disks);
+
+/* macs.c: takes or gives up the MAC addresses of m's run, with its disks. */
+void macs_hold(struct agent *agent, const struct machine *m, bool holds);
+enum obstacle macs_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+void macs_done(struct macs *macs);
+
+/* shares.c: dedicated CPUs, devices of the host, CIDs. */
+#define VSOCK_DEVICE "/dev/vhost-vsock"
+void shares_update(struct agent *agent, struct machine *m); /* puts them into the index, or out */
+enum obstacle shares_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+/* Gives m's run what it needs, if it has not got it: it is about to be prepared. */
+void shares_take(struct agent *agent, struct machine *m);
+/* What the host must have for that. */
+void shares_fill_prepare(const struct machine *m, struct op *op);
+/* The CPUs of guests that share, as domain_context.shared_cpus; owned by the caller. */
+char *shares_left(const struct agent *agent);
+int64_t shares_dedicated(
+	const struct agent *agent); /* thousandths of a CPU that are none of those */
+void shares_done(struct shares *shares);
+
+/* networks.c: a network that m's run names is not there, or cannot be used. */
+enum obstacle networks_obstacle(const struct agent *agent, const struct machine *m,
+	char **ret_words);
+/* Of each of its interfaces; owned by the caller, for networks_free(). */
+struct attachment *networks_attach(const struct agent *agent, const struct machine *m);
+void networks_free(struct attachment *list, size_t n);
+/* Which of libvirt's networks are to be there, and what the host must have. */
+void networks_fill_start(const struct agent *agent, struct op *op, const struct attachment *list,
+	size_t n);
+void networks_fill_prepare(const struct agent *agent, const struct machine *m, struct op *op);
+
+/* claims.c: fills in where the files of m's claims lie, and how big they are to be. */
+void claims_bind(const struct agent *agent, struct machine *m);
+enum obstacle claims_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+/* m's run was prepared: the files of its claims are there. */
+void claims_made(struct agent *agent, const struct machine *m);
+/* r is to go when no run uses it; its file with it, unless only its manifest went. */
+void claims_delete(struct agent *agent, struct record *r, bool by_file, struct now now);
+void claims_load(struct agent *agent);
+void claims_turn(struct agent *agent, struct now now); /* those that are to go, and can */
+void claims_dropped(struct agent *agent, const struct op_result *result, struct now now);
+
+/* media.c: what its media are made of is there, and goes into its op. */
+enum obstacle media_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+void media_fill(const struct agent *agent, const struct machine *m, struct op *op);
+
+/* capacity.c: takes or gives up room for m's run, after disks_update(). */
+void capacity_update(struct agent *agent, struct machine *m);
+enum obstacle capacity_obstacle(const struct agent *agent, const struct machine *m,
+	char **ret_words);
+/* Priority classes may have changed. */
+void capacity_reorder(struct agent *agent);
+/* Room may have come: those that fit look again. */
+void capacity_call(struct agent *agent);
+void capacity_done(struct capacity *capacity);
+
+/* priority.c */
+int64_t priority_of(const struct agent *agent, const struct vmi_spec *spec);
+
+/* placing.c */
+enum obstacle kvm_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+enum obstacle placing_obstacle(const struct agent *agent, const struct machine *m,
+	char **ret_words);
+
+/* obstacles.c: notes what m's run holds now; asked whenever m has changed. */
+void obstacles_update(struct agent *agent, struct machine *m);
+/* What keeps m's run from being prepared now; its words are owned by the caller. */
+enum obstacle obstacles_find(const struct agent *agent, const struct machine *m, char **ret_words);
+/* What runs may wait for has changed: an object, or what another run had. Those that wait look again. */
+void obstacles_turn(struct agent *agent);
+
+#endif
