@@ -58,6 +58,7 @@ before()
 		shows 'config current-context: the context' '^vmagent$' k config current-context
 	fi
 	node=$(k get nodes -o 'jsonpath={.items[0].metadata.name}')
+	soon "$KIND: the node is ready" same True k get node "$node" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'
 	shows 'get nodes -o wide: this host, ready' "^$node  *Ready .*vmagent-" k get nodes -o wide
 	shows 'get kubevirt -A: it is deployed' '^kubevirt  *kubevirt .*Deployed' k get kubevirt -A
 }
