@@ -22,13 +22,21 @@ static void setup(void)
 	answers = 0;
 }
 
+/* An agent does not wait for its relays; here their ends are seen. */
+static void wait_for_it(uv_handle_t *handle, void *ctx)
+{
+	(void)ctx;
+	if (!uv_is_closing(handle))
+		uv_ref(handle);
+}
+
 static void teardown(void)
 {
 	autofree char *remove_all = xasprintf("rm -rf %s", folder);
 
-	while (uv_loop_alive(&loop))
-		uv_run(&loop, UV_RUN_DEFAULT);
-	uv_loop_close(&loop);
+	uv_walk(&loop, wait_for_it, NULL);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
 	ck_assert_int_eq(system(remove_all), 0);
 }
 
