@@ -11,8 +11,6 @@
 /* handovers.c: what is said about migrations. */
 void input_handover(struct agent *agent, const struct peer_event *event, struct now now);
 void handover_say(struct agent *agent, struct migration *g, enum handover_kind kind);
-/* What came of m with PREPARE or COMMIT becomes its VM and run. */
-int cargo_take(struct agent *agent, struct machine *m, const char *document, struct err *err);
 void handover_ask(struct agent *agent, const char *peer); /* WHOSE */
 void handovers_send(struct agent *agent);                 /* after the commit */
 void handovers_done(struct agent *agent);

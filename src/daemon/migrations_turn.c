@@ -10,6 +10,7 @@
 #include "core/migration.h"
 #include "core/phase.h"
 #include "daemon/agent_private.h"
+#include "daemon/arrivals.h"
 #include "daemon/migrations.h"
 
 struct call {

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What travels: what a host says of a machine so that another one can have it, and what comes of it there. A
+ * peer's word is worth no more than a file's.
+ */
+#include <string.h>
+
+#include "core/json.h"
+#include "core/manifest.h"
+#include "daemon/arrivals.h"
+#include "daemon/migrations.h"
+
+static void add_text(cJSON *json, const char *key, char *text)
+{
+	cJSON_AddStringToObject(json, key, text);
+	free(text);
+}
+
+char *cargo_of(const struct agent *agent, const struct machine *m, bool whole)
+{
+	cJSON *json = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(json, "hostUUID",
+		agent->options->host_uuid ? agent->options->host_uuid : "");
+	cJSON_AddStringToObject(json, "namespace", m->ns);
+	cJSON_AddStringToObject(json, "name", m->name);
+	if (m->vm && whole) {
+		add_text(json, "vm", vm_document(m));
+		add_text(json, "vmState", vm_state(m->vm));
+	}
+	add_text(json, "vmi", vmi_document(m, agent->options->node_name));
+	add_text(json, "vmiState", vmi_state(m->vmi));
+	return json_take_text(json);
+}
+
+const char *cargo_text(const cJSON *json, const char *key)
+{
+	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key));
+}
+
+static int check_tree(const struct agent *agent, const struct node *root, bool is_new,
+	struct err *err)
+{
+	struct manifest manifest;
+	struct findings findings = { 0 };
+	autofree char *words = NULL;
+	int ret = manifest_check(root, &agent->options->policy, &manifest, &findings);
+
+	words = findings_words(&findings);
+	findings_done(&findings);
+	if (ret < 0)
+		return err_set(err, ERR_INVALID,
+			"the target would not take it from a file, either: %s",
+			words ? words : "it is not valid");
+	if (is_new)
+		ret = agent_check_create(agent, &manifest, err);
+	manifest_done(&manifest);
+	return ret;
+}
+
+/* A peer's word is worth no more than a file's: what this node would not take from one it does not take. */
+int cargo_check(const struct agent *agent, const char *text, bool is_new, struct err *err)
+{
+	struct documents docs = { 0 };
+	struct place at = { 0 };
+	struct err why;
+	int ret;
+
+	if (nodes_parse(text, strlen(text), &docs, &at, &why) < 0)
+		return err_set(err, ERR_BAD_REQUEST, "what should be an object is none: %s",
+			why.msg);
+	if (docs.n == 1)
+		ret = check_tree(agent, docs.roots[0], is_new, err);
+	else
+		ret = err_set(err, ERR_BAD_REQUEST, "what should be an object is none");
+	documents_done(&docs);
+	return ret;
+}
+
+int cargo_run(const struct agent *agent, const cJSON *json, bool is_new, struct vmi **ret,
+	struct err *err)
+{
+	const char *document = cargo_text(json, "vmi"), *state = cargo_text(json, "vmiState");
+
+	if (!document || !state)
+		return err_set(err, ERR_BAD_REQUEST, "it holds no run");
+	if (cargo_check(agent, document, is_new, err) < 0)
+		return -(int)err->code;
+	return vmi_load(document, state, false, ret, err);
+}
+
+/* What the other host saw of its domain is not so of ours. */
+static void take_seen(struct vmi *vmi, const struct vmi *here)
+{
+	static const struct vmi unseen = { .paused = false };
+
+	here = here ? here : &unseen;
+	vmi->paused = here->paused;
+	vmi->paused_by = here->paused_by;
+	vmi->agent = here->agent;
+	vmi->rebooted = here->rebooted;
+	vmi->end = here->end;
+}
+
+/* What belonged to the other host is left there. */
+void cargo_unpack(struct agent *agent, struct machine *m, struct vm *vm, struct vmi *vmi)
+{
+	take_seen(vmi, m->vmi);
+	vmi_free(m->vmi);
+	vm_free(m->vm);
+	m->vm = vm;
+	m->vmi = vmi;
+	vmi->prepared = true;
+	vmi->tries = 0;
+	free(take(&vmi->console));
+	free(take(&vmi->graphics));
+	m->vmi_changed = true;
+	m->vm_changed = vm != NULL;
+	if (vm) {
+		free(take(&vm->manifest_file));
+		free(take(&vm->manifest_error));
+	}
+	agent_mark(agent, m);
+}
+
+/* Not one that names another domain of this host, either. */
+static bool is_same_run(const struct vmi *vmi, const struct vmi *before)
+{
+	return streq(vmi->meta.uid, before->meta.uid) && !vmi->domain &&
+		streq(vmi->typed.uuid, before->typed.uuid);
+}
+
+static int unpack_text(struct agent *agent, struct machine *m, const cJSON *json, struct err *err)
+{
+	const char *document = cargo_text(json, "vm"), *state = cargo_text(json, "vmState");
+	struct vm *vm = NULL;
+	struct vmi *vmi;
+	int ret = cargo_run(agent, json, false, &vmi, err);
+
+	if (ret < 0)
+		return ret;
+	if (!streq(vmi->meta.ns, m->ns) || !streq(vmi->meta.name, m->name) ||
+		(m->vmi && !is_same_run(vmi, m->vmi)))
+		ret = err_set(err, ERR_BAD_REQUEST, "it is another run");
+	if (ret == 0 && document && state)
+		ret = cargo_check(agent, document, false, err);
+	if (ret == 0 && document && state)
+		ret = vm_load(document, state, false, &vm, err);
+	if (ret < 0)
+		vmi_free(vmi);
+	else
+		cargo_unpack(agent, m, vm, vmi);
+	return ret;
+}
+
+int cargo_take(struct agent *agent, struct machine *m, const char *document, struct err *err)
+{
+	cJSON *json = cJSON_Parse(document ? document : "");
+	int ret = unpack_text(agent, m, json, err);
+
+	cJSON_Delete(json);
+	return ret;
+}
