@@ -42,24 +42,37 @@ static void put_values(struct buf *out, const char *values)
 	}
 }
 
+static void put_range(struct buf *out, const struct schema_field *f)
+{
+	const char *lead = f->type == TYPE_LIST ? " of " : f->type == TYPE_QUANTITY ? ", " : " ";
+
+	if (f->type == TYPE_INTEGER || (f->min && f->max))
+		buf_printf(out, "%s%s%" PRId64 " to %" PRId64, lead,
+			f->type == TYPE_LIST ? "" : "from ", f->min, f->max);
+	else if (f->min || f->max)
+		buf_printf(out, "%s%s %" PRId64, lead, f->max ? "at most" : "at least",
+			f->max ? f->max : f->min);
+}
+
 static void put_value(struct buf *out, const struct schema_field *f)
 {
 	buf_puts(out, type_words[f->type]);
 	if (f->type == TYPE_ENUM)
 		put_values(out, f->values);
-	else if (f->type == TYPE_INTEGER)
-		buf_printf(out, " from %" PRId64 " to %" PRId64, f->min, f->max);
 	else if (f->rule)
 		buf_printf(out, ": %s", schema_rule_words(f->rule));
+	else
+		put_range(out, f);
 	if (f->required)
 		buf_puts(out, "; required");
 	if (f->fallback)
 		buf_printf(out, "; default: %s", f->fallback);
 }
 
-static void put_words(struct buf *out, const struct schema_field *f)
+void schema_words(const struct schema_field *field, struct buf *out)
 {
-	f = schema_meaning(f);
+	const struct schema_field *f = schema_meaning(field);
+
 	if (f->treat == TREAT_REFUSED) {
 		buf_printf(out, "not supported by this version; %s", f->note);
 		return;
@@ -153,13 +166,13 @@ static void put_children(struct buf *out, const struct standing *at)
 		if (!schema_is_child(f, at->scope, at->path))
 			continue;
 		buf_printf(out, "  %-*s  ", columns, last_name(f));
-		put_words(out, f);
+		schema_words(f, out);
 		buf_puts(out, "\n");
 	}
 	if (!any)
 		return;
 	buf_printf(out, "  %-*s  ", columns, columns ? "any other" : "any");
-	put_words(out, any);
+	schema_words(any, out);
 	buf_puts(out, "\n");
 }
 
@@ -170,7 +183,7 @@ int schema_explain(enum schema_scope scope, const char *path, struct buf *ret_te
 
 	if (rc == 0) {
 		if (at.field)
-			put_words(ret_text, at.field);
+			schema_words(at.field, ret_text);
 		else
 			buf_puts(ret_text, "map");
 		buf_puts(ret_text, "\n");

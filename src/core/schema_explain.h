@@ -13,4 +13,7 @@
 int schema_explain(enum schema_scope scope, const char *path, struct buf *ret_text,
 	struct err *err);
 
+/* Adds what that says of one field: its value, bounds and default, how it is treated, its note. */
+void schema_words(const struct schema_field *field, struct buf *out);
+
 #endif
