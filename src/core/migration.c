@@ -162,6 +162,13 @@ bool migration_holds(const struct migration *g)
 	return false;
 }
 
+/* The source's libvirtd waits for the target's answer while the target has all of the guest. */
+bool migration_needs_relay(const struct migration *g)
+{
+	return g->state == MIGRATION_OUT || g->state == MIGRATION_IN ||
+		g->state == MIGRATION_COMPLETE;
+}
+
 /* Until RELEASED the source takes orders, and they travel. */
 bool migration_refuses(const struct migration *g, struct err *err)
 {

@@ -99,6 +99,7 @@ struct migration {
 	/* What is known only in this life of the agent. */
 	bool prepared;    /* source: the target has said so; target: it is so */
 	bool performed;   /* source: libvirt says that it has done it */
+	bool watched;     /* source: … and somebody waits, or has waited, for its saying so */
 	bool no_image;    /* source: the target has lost it */
 	bool ended;       /* source: the target has finished: … */
 	bool ended_well;  /* … and the guest goes on there */
@@ -130,6 +131,8 @@ bool migration_is_over(const struct migration *g);
 bool migration_is_under_way(const struct migration *g);
 /* Nothing but its own steps is done to the machine. */
 bool migration_holds(const struct migration *g);
+/* Its streams' relay on this host is of use, or may be yet. */
+bool migration_needs_relay(const struct migration *g);
 /* Why no order is taken for the machine at this moment, in words: true, else false. */
 bool migration_refuses(const struct migration *g, struct err *err);
 /* Who runs the guest is not known here, and only the peer can tell: shown as a condition. */
@@ -145,6 +148,7 @@ bool migration_in_doubt(const struct migration *g);
 	X(BEGIN, "begin", NONE)                                  \
 	X(FAIL, "fail", NONE)                                    \
 	X(PERFORM, "perform", MIGRATE)                           \
+	X(WATCH, "watch", MIGRATE_WATCH)                         \
 	X(CANCEL, "cancel", MIGRATE_ABORT)                       \
 	X(NOTE_EVIDENCE, "note-evidence", NONE)                  \
 	X(RELEASE, "release", NONE)                              \

@@ -76,6 +76,16 @@ static bool is_copying(const struct migration_view *v)
 	return v->m->ops[LANE_MIGRATE].kind != OP_NONE || v->m->dom.migrating;
 }
 
+/* An earlier life of the agent has begun it: who watches it, and ends its relay, is to be found anew. */
+static bool rule_watch(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (v->g->watched || v->m->ops[LANE_MIGRATE].kind != OP_NONE)
+		return false;
+	if (v->connected && migration_may_act(v, LANE_MIGRATE, plan))
+		plan_migration(plan, MIGRATION_STEP_WATCH, NULL);
+	return true;
+}
+
 /* While it is copied, by an op of this life of the agent or of an earlier one. */
 static bool rule_copying(const struct migration_view *v, struct migration_plan *plan)
 {
@@ -138,7 +148,7 @@ static bool rule_performed(const struct migration_view *v, struct migration_plan
 		return false;
 	if (!has_run(v))
 		return plan_migration(plan, MIGRATION_STEP_ABORT, "its run is gone");
-	if (rule_copying(v, plan))
+	if (rule_watch(v, plan) || rule_copying(v, plan))
 		return plan->step != MIGRATION_STEP_NONE;
 	if (!migration_knows(v))
 		return false;

@@ -41,8 +41,11 @@ struct agent_options { /* borrowed for the agent's life */
 	struct peer_status capacity; /* of this host; no guests */
 	struct resources host;       /* what there is for all guests together; 0: without a bound */
 	bool migrations;             /* guests may be moved */
-	const char *host_uuid;       /* as libvirt has it, or NULL */
-	bool rebuilt;                /* the database was lost just now and is empty */
+	/* The relay of that migration, if there is one, is to end. NULL: there never is one. */
+	void (*relay_end)(void *ctx, const char *migration);
+	void *relay_ctx;
+	const char *host_uuid; /* as libvirt has it, or NULL */
+	bool rebuilt;          /* the database was lost just now and is empty */
 	void (*entropy)(void *ctx, void *bytes, size_t n); /* UUIDs and jitter */
 	void *entropy_ctx;
 };
@@ -86,6 +89,9 @@ char *agent_peers(struct agent *agent, const char *name);
 /* types.c. Works the instancetype and the preference of a VM of that namespace into it, in place. ERR_NOT_FOUND,
  * ERR_INVALID: they do not go with it. */
 int agent_expand(const struct agent *agent, const char *ns, struct node *vm, struct err *err);
+
+/* Whether a migration of that UID is known that needs its relay. */
+bool agent_needs_relay(const struct agent *agent, const char *migration);
 
 /* What this agent's database is called, in each of its lives; a lost one's successor has another name. */
 const char *agent_database_id(const struct agent *agent);

@@ -26,8 +26,6 @@ static void host_submit(struct hypervisor *hv, const struct op *op)
 {
 	struct host *host = (struct host *)hv;
 
-	if (op->kind == OP_CLEAN || op->kind == OP_MIGRATE_RESUME)
-		travel_end_relay(host, op);
 	if (travel_is_op(op->kind))
 		travel_submit(host, op);
 	else if (is_volume_op(op->kind))

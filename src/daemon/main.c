@@ -19,6 +19,7 @@
 #include "daemon/api/api.h"
 #include "daemon/host.h"
 #include "daemon/loop.h"
+#include "daemon/travel.h"
 #include "io/embed.h"
 #include "io/host_cpus.h"
 #include "io/journal.h"
@@ -306,6 +307,16 @@ static char *migrations_of(const char *socket)
 	return xasprintf("%.*s" RELAY_FOLDERS, slash ? (int)(slash - socket) + 1 : 0, socket);
 }
 
+static void end_relay(void *ctx, const char *migration)
+{
+	travel_end_relay(ctx, migration);
+}
+
+static bool is_relay_wanted(const void *ctx, const char *migration)
+{
+	return agent_needs_relay(ctx, migration);
+}
+
 /* Where relays have their folders, which QEMU must get to. */
 static int enable_migrations(struct program *p, struct err *err)
 {
@@ -321,6 +332,9 @@ static int enable_migrations(struct program *p, struct err *err)
 		return -(int)err->code;
 	p->host.migrations = p->migrations;
 	p->options.migrations = true;
+	p->options.relay_end = end_relay;
+	p->options.relay_ctx = &p->host;
+	travel_sweep_relays(&p->host, is_relay_wanted, p->agent);
 	return 0;
 }
 

@@ -156,6 +156,19 @@ static void forget(struct agent *agent, struct migration *g)
 	migration_free(g);
 }
 
+bool agent_needs_relay(const struct agent *agent, const char *migration)
+{
+	const struct migration *g = migrations_find(agent, migration);
+
+	return g && migration_needs_relay(g);
+}
+
+static void end_relay(const struct agent *agent, const struct migration *g)
+{
+	if (agent->options->relay_end && !migration_needs_relay(g))
+		agent->options->relay_end(agent->options->relay_ctx, g->meta.uid);
+}
+
 void migrations_committed(struct agent *agent)
 {
 	struct migrations *gs = &agent->migrations;
@@ -164,6 +177,8 @@ void migrations_committed(struct agent *agent)
 	if (!gs->changed)
 		return;
 	for (size_t i = 0; i < gs->n; i++) {
+		if (gs->list[i]->changed)
+			end_relay(agent, gs->list[i]);
 		gs->list[i]->changed = false;
 		if (gs->list[i]->removed)
 			forget(agent, gs->list[i]);

@@ -235,9 +235,16 @@ static void step_fail(struct call *c)
 
 static void step_perform(struct call *c)
 {
-	c->g->performing = true;
+	c->g->performing = c->g->watched = true;
 	note_peer(c, "Migrating", "moving to", "");
 	changed(c);
+}
+
+/* Whatever it comes to: only libvirt's own word tells how the migration ended. */
+static void step_watch(struct call *c)
+{
+	c->g->watched = true;
+	note_peer(c, NULL, "watching it again on its way to", "");
 }
 
 static void step_cancel(struct call *c)
@@ -348,6 +355,7 @@ static void (*const steps[MIGRATION_STEP_MAX])(struct call *c) = {
 	[MIGRATION_STEP_BEGIN]         = step_begin,
 	[MIGRATION_STEP_FAIL]          = step_fail,
 	[MIGRATION_STEP_PERFORM]       = step_perform,
+	[MIGRATION_STEP_WATCH]         = step_watch,
 	[MIGRATION_STEP_CANCEL]        = step_cancel,
 	[MIGRATION_STEP_NOTE_EVIDENCE] = step_note_evidence,
 	[MIGRATION_STEP_RELEASE]       = step_release,
@@ -420,6 +428,8 @@ void migrations_result(struct agent *agent, struct machine *m, const struct op_r
 	if (result->kind == OP_MIGRATE) {
 		g->performed = good;
 		replace_str(&g->refusal, good ? NULL : result->err.msg);
+	} else if (result->kind == OP_MIGRATE_WATCH && !good) {
+		replace_str(&g->refusal, result->err.msg);
 	} else if (result->kind == OP_MIGRATE_ABORT && !good) {
 		g->cancelling = false;
 	} else if (result->kind == OP_MIGRATE_PREPARE && good && g->state == MIGRATION_IN) {

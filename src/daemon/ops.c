@@ -131,8 +131,7 @@ static void fill_migrate_prepare(const struct agent *agent, const struct machine
 
 static bool is_part_of_migration(enum op_kind kind)
 {
-	return kind == OP_MIGRATE_PREPARE || kind == OP_MIGRATE || kind == OP_MIGRATE_ABORT ||
-		kind == OP_MIGRATE_RESUME || kind == OP_CLEAN;
+	return kind >= OP_MIGRATE_PREPARE && kind <= OP_MIGRATE_RESUME;
 }
 
 /* libvirt may be copying it, for this life of the agent or for one before. */

@@ -5,6 +5,7 @@
  */
 #include "daemon/travel.h"
 
+#include <dirent.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -32,9 +33,9 @@ static void next_stage(struct travel *t);
 
 /* ---- relays ------------------------------------------------------------------------------------------------ */
 
-static char *folder_of(const struct host *host, const struct op *op)
+static char *folder_of(const struct host *host, const char *migration)
 {
-	return xasprintf("%s/%s", host->migrations, op->migration);
+	return xasprintf("%s/%s", host->migrations, migration);
 }
 
 struct ending { /* of a relay */
@@ -44,13 +45,14 @@ struct ending { /* of a relay */
 	struct travel *travel; /* or NULL; goes on when none is there any more */
 };
 
+/* One that does not answer is there, too. */
 static bool is_there(const struct ending *e, enum relay_verb verb)
 {
 	struct relay_request request = { .verb = verb };
 	struct relay_status status;
 	struct err ignored;
 
-	return relay_ask(e->folder, &request, &status, &ignored) == 0;
+	return relay_ask(e->folder, &request, &status, &ignored) != -ERR_NOT_FOUND;
 }
 
 /* Where nobody waits, it is only told; there may be none, and it ends by itself. */
@@ -63,6 +65,8 @@ static void end_it(uv_work_t *work)
 		uv_sleep(END_POLL_MS);
 		lives = is_there(e, RELAY_STATUS);
 	}
+	if (!lives)
+		relay_remove(e->folder); /* of one that was killed */
 }
 
 static void has_ended(uv_work_t *work, int status)
@@ -78,20 +82,34 @@ static void has_ended(uv_work_t *work, int status)
 		next_stage(t);
 }
 
-static void end_relay(struct host *host, const struct op *op, struct travel *t)
+static void end_relay(struct host *host, const char *migration, struct travel *t)
 {
 	struct ending *e = xcalloc(1, sizeof(*e));
 
-	*e = (struct ending){ .folder = folder_of(host, op), .host = host, .travel = t };
+	*e = (struct ending){ .folder = folder_of(host, migration), .host = host, .travel = t };
 	e->work.data = e;
 	host->endings++;
 	uv_queue_work(host->loop, &e->work, end_it, has_ended);
 }
 
-void travel_end_relay(struct host *host, const struct op *op)
+void travel_end_relay(struct host *host, const char *migration)
 {
-	if (op->migration && host->migrations)
-		end_relay(host, op, NULL);
+	if (migration && host->migrations)
+		end_relay(host, migration, NULL);
+}
+
+void travel_sweep_relays(struct host *host, bool (*wanted)(const void *ctx, const char *migration),
+	const void *ctx)
+{
+	DIR *folder = host->migrations ? opendir(host->migrations) : NULL;
+	const struct dirent *entry;
+
+	while (folder && (entry = readdir(folder))) {
+		if (entry->d_name[0] != '.' && !wanted(ctx, entry->d_name))
+			end_relay(host, entry->d_name, NULL);
+	}
+	if (folder)
+		closedir(folder);
 }
 
 static const struct peer_config *peer_of(const struct config *config, const char *name)
@@ -172,13 +190,13 @@ static void ask_libvirt(struct travel *t)
 /* One that an earlier life of the agent has left, of which nobody was told. */
 static void end_old_relay(struct travel *t)
 {
-	end_relay(t->host, &t->op, t);
+	end_relay(t->host, t->op.migration, t);
 }
 
 /* The domain as libvirt has it is the last stage's text. */
 static void make_offer(struct travel *t)
 {
-	t->offer.folder = folder_of(t->host, &t->op);
+	t->offer.folder = folder_of(t->host, t->op.migration);
 	t->offer.xml = take(&t->result.text);
 	if (getrandom(t->offer.token, sizeof(t->offer.token), 0) != sizeof(t->offer.token))
 		abort();
@@ -195,7 +213,7 @@ static void tell_offer(struct travel *t)
 
 static int take_offer(struct travel *t, struct err *err)
 {
-	autofree char *folder = folder_of(t->host, &t->op);
+	autofree char *folder = folder_of(t->host, t->op.migration);
 
 	if (!t->op.offer)
 		return err_set(err, ERR_BAD_REQUEST, "'%s' has not said how it is reached",
@@ -224,6 +242,7 @@ static void use_offer(struct travel *t)
 /* clang-format off */
 static stage_fn *const target_stages[] = { end_old_relay, make_volumes, ask_libvirt, make_offer, tell_offer, NULL };
 static stage_fn *const source_stages[] = { use_offer, ask_libvirt, NULL };
+static stage_fn *const watch_stages[] = { ask_libvirt, NULL };
 /* clang-format on */
 
 static void forget(struct travel *t)
@@ -243,15 +262,23 @@ static void answer(struct travel *t)
 {
 	struct host *host = t->host;
 
-	if (t->op.kind == OP_MIGRATE) /* libvirt needs it no more, whatever came of it */
-		travel_end_relay(host, &t->op);
+	if (op_kind_lane(t->op.kind) ==
+		LANE_MIGRATE) /* libvirt needs it no more, whatever came of it */
+		travel_end_relay(host, t->op.migration);
 	host->sink.result(host->sink.ctx, &t->result);
 	forget(t);
 }
 
+static stage_fn *const *stages_of(enum op_kind kind)
+{
+	if (kind == OP_MIGRATE_WATCH)
+		return watch_stages;
+	return kind == OP_MIGRATE ? source_stages : target_stages;
+}
+
 static void next_stage(struct travel *t)
 {
-	stage_fn *const *stages = t->op.kind == OP_MIGRATE ? source_stages : target_stages;
+	stage_fn *const *stages = stages_of(t->op.kind);
 
 	if (t->result.err.code || !stages[t->stage])
 		answer(t);
@@ -272,7 +299,7 @@ static void after_nothing(uv_work_t *work, int status)
 
 bool travel_is_op(enum op_kind kind)
 {
-	return kind == OP_MIGRATE_PREPARE || kind == OP_MIGRATE;
+	return kind == OP_MIGRATE_PREPARE || op_kind_lane(kind) == LANE_MIGRATE;
 }
 
 void travel_submit(struct host *host, const struct op *op)

@@ -19,7 +19,11 @@ void travel_submit(struct host *host, const struct op *op);
 /* Whether the result is one of a travel's: then it is dealt with. */
 bool travel_took(struct host *host, const struct op_result *result);
 
-/* What libvirt or the image adapter is to be asked that ends a migration's relay, too: it is told so, beside. */
-void travel_end_relay(struct host *host, const struct op *op);
+/* Ends the relay of that migration, and removes what is left of one that was killed. Nobody waits for it. */
+void travel_end_relay(struct host *host, const char *migration);
+
+/* The same for each whose migration is not wanted: what an earlier life of the agent did not come to. */
+void travel_sweep_relays(struct host *host, bool (*wanted)(const void *ctx, const char *migration),
+	const void *ctx);
 
 #endif

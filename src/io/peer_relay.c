@@ -131,13 +131,13 @@ static int open_sockets(struct relay *relay, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
-static void remove_folder(const struct relay *relay)
+void relay_remove(const char *folder)
 {
 	static const char *const names[] = { RELAY_SOCKET, "rpc", QEMU_FOLDER "/data",
 		QEMU_FOLDER "/disks", QEMU_FOLDER, "" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		autofree char *path = xasprintf("%s/%s", relay->folder, names[i]);
+		autofree char *path = xasprintf("%s/%s", folder, names[i]);
 
 		remove(path);
 	}
@@ -289,7 +289,7 @@ static bool serve(struct relay *relay)
 
 static void end(struct relay *relay)
 {
-	remove_folder(relay);
+	relay_remove(relay->folder);
 	for (struct stream *s = relay->streams; s; s = s->next) {
 		atomic_store(&s->cut, true);
 		stream_poke(s);

@@ -31,6 +31,9 @@ int relay_main(int argc, char **argv);
 int relay_ask(const char *folder, const struct relay_request *request, struct relay_status *ret,
 	struct err *err);
 
+/* Removes the folder of a relay that does not run, with all that a relay has in it. */
+void relay_remove(const char *folder);
+
 /* Hands a stream's connection, of which only the preface was read, to the relay of its migration below migrations.
  * Never waits; fd stays the caller's. ERR_NOT_FOUND: there is no such migration here. */
 int relay_hand_over(const char *migrations, const char *id, enum relay_channel channel, int fd,

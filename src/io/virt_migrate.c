@@ -270,6 +270,12 @@ static void *on_thread(void *arg)
 	return NULL;
 }
 
+static void say_given_up(const struct migrating *m, struct err *err)
+{
+	if (m->given_up)
+		err_set(err, ERR_TIMEOUT, "it was called off: %s", m->given_up);
+}
+
 static void migrate(struct migrating *m, struct err *err)
 {
 	pthread_t thread;
@@ -285,8 +291,8 @@ static void migrate(struct migrating *m, struct err *err)
 	pthread_cond_destroy(&m->wake);
 	pthread_mutex_destroy(&m->lock);
 	*err = m->err;
-	if (err->code && m->given_up)
-		err_set(err, ERR_TIMEOUT, "it was called off: %s", m->given_up);
+	if (err->code)
+		say_given_up(m, err);
 }
 
 static void with_domain(virDomainPtr dom, const struct op *op, struct err *err)
@@ -321,6 +327,35 @@ void virt_do_migrate(virConnectPtr conn, const struct op *op, struct op_result *
 		return;
 	with_domain(dom, op, &result->err);
 	virDomainFree(dom);
+}
+
+/* ---- the source: one that an earlier life of the agent has begun ------------------------------------------------ */
+
+static void watch_job(struct migrating *m, struct err *err)
+{
+	static const struct timespec a_while = { .tv_nsec = POLL_MS * 1000000L };
+	virConnectPtr conn = virDomainGetConnect(m->dom);
+
+	while (virt_is_migrating(m->dom)) {
+		if (virConnectIsAlive(conn) != 1) {
+			err_set(err, ERR_UNAVAILABLE, "the connection to libvirt is lost");
+			return;
+		}
+		watch(m);
+		nanosleep(&a_while, NULL);
+	}
+	say_given_up(m, err);
+}
+
+void virt_do_migrate_watch(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	struct migrating m = { .op = op, .limits = MIGRATION_LIMITS_DEFAULT };
+
+	m.dom = virt_find_ours(conn, op, &result->err);
+	if (!m.dom)
+		return;
+	watch_job(&m, &result->err);
+	virDomainFree(m.dom);
 }
 
 /* ---- the rest ------------------------------------------------------------------------------------------------ */

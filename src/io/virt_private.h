@@ -112,6 +112,7 @@ void virt_network_addresses(virDomainPtr dom, struct domain_info *info);
 /* virt_migrate.c */
 void virt_do_migrate_prepare(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_migrate(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_migrate_watch(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_migrate_abort(virConnectPtr conn, const struct op *op, struct op_result *result);
 bool virt_is_migrating(virDomainPtr dom);
 

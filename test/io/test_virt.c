@@ -483,6 +483,7 @@ START_TEST(migration_that_fails)
 	ck_assert_int_eq(fixture_do(f, &op), ERR_DOMAIN_GONE);
 	ck_assert_int_eq(start_as(VMI_A), ERR_OK);
 	ck_assert_int_eq(fixture_op(f, OP_MIGRATE, VMI_A), ERR_INTERNAL); /* without a way */
+	ck_assert_int_eq(fixture_op(f, OP_MIGRATE_WATCH, VMI_A), ERR_OK); /* there is none */
 	op.xml = "<domain/>";
 	ck_assert_int_eq(fixture_do(f, &op), ERR_INVALID);
 	op.xml = there;

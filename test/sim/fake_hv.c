@@ -40,6 +40,7 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_WORDS]    = 3,
 	[OP_MIGRATE_PREPARE] = 20,
 	[OP_MIGRATE]  = 5,
+	[OP_MIGRATE_WATCH] = 5,
 	[OP_MIGRATE_ABORT] = 5,
 	[OP_MIGRATE_RESUME] = 5,
 };
@@ -141,7 +142,12 @@ void fake_answer_job(struct world *w, const struct fake_job *job, const struct e
 	struct pending *later = world_later(w, RESULT_DELAY, deliver_result);
 
 	later->life = job->life;
-	later->result = (struct op_result){ .id = job->op, .kind = OP_MIGRATE, .err = *err };
+	later->result = (struct op_result){ .id = job->op, .kind = job->kind, .err = *err };
+}
+
+static bool is_job(enum op_kind kind)
+{
+	return op_kind_lane(kind) == LANE_MIGRATE;
 }
 
 /* Its answer comes when the job has ended, one way or the other; that of FAULT_ANSWER before. */
@@ -150,8 +156,10 @@ static bool begins_job(struct world *w, struct pending *p)
 	uint64_t life = p->works_unanswered ? 0 : p->life;
 	struct err err = { 0 };
 
-	if (p->op.kind != OP_MIGRATE || (p->result.err.code && !p->works_unanswered))
+	if (!is_job(p->op.kind) || (p->result.err.code && !p->works_unanswered))
 		return false;
+	if (p->op.kind == OP_MIGRATE_WATCH)
+		return !p->works_unanswered && fake_migrate_watch(w, &p->op, life);
 	if (!fake_migrate(w, &p->op, life, &err))
 		p->result.err = p->works_unanswered ? p->result.err : err;
 	return !p->works_unanswered && !err.code;
@@ -206,9 +214,9 @@ static void take_effect(struct world *w, struct pending *p)
 	}
 	if (begins_job(w, p))
 		return;
-	if (p->works_unanswered && p->op.kind != OP_MIGRATE)
+	if (p->works_unanswered && !is_job(p->op.kind))
 		work_unanswered(w, &p->op);
-	else if (!p->result.err.code && p->op.kind != OP_MIGRATE &&
+	else if (!p->result.err.code && !is_job(p->op.kind) &&
 		!fails_by_script(w, &p->op, &p->result.err))
 		fake_effect(w, &p->op, &p->result);
 	answer(w, p, RESULT_DELAY);

@@ -240,10 +240,23 @@ bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct er
 		.to = to->host,
 		.op = op->id,
 		.life = life,
+		.kind = op->kind,
 		.paused = op->paused,
 		.libvirts = to->fake.libvirts };
 	copy_str(job->uuid, UID_SIZE, op->uuid);
 	go_on(w, job);
+	return true;
+}
+
+bool fake_migrate_watch(struct world *w, const struct op *op, uint64_t life)
+{
+	struct fake_job *job = job_of(w, op->uuid);
+
+	if (!job)
+		return false;
+	job->op = op->id;
+	job->life = life;
+	job->kind = op->kind;
 	return true;
 }
 

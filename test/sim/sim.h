@@ -128,7 +128,8 @@ struct fake_job { /* libvirt moves a domain */
 	char uuid[UID_SIZE];
 	unsigned to;       /* index of the target */
 	uint64_t libvirts; /* which libvirtd it talks to there */
-	uint64_t op, life; /* who waits for its end */
+	uint64_t op, life; /* who waits for its end … */
+	enum op_kind kind; /* … by which op */
 };
 
 /* X(constant, word): of a guest while it runs. A hung one answers nothing; a deaf one does as if it shut down; an
@@ -343,6 +344,8 @@ struct fake_guest *fake_guest(struct world *w, const char *name);
 
 /* fake_migrate.c */
 bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct err *err);
+/* Whether there is a job, whose end is waited for from now on. */
+bool fake_migrate_watch(struct world *w, const struct op *op, uint64_t life);
 void fake_migrate_abort(struct world *w, const struct op *op);
 bool fake_is_migrating(struct world *w, const char *uuid);
 void fake_stop_at(struct world *w, const char *stage);

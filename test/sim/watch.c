@@ -245,7 +245,7 @@ static const char *migration_objection(struct world *w, const struct op *op)
 	if (op->kind == OP_MIGRATE_PREPARE)
 		return find_row(w, uid, MIGRATION_TARGET, IN(IN)).found ? NULL
 									: "it is not awaited";
-	if (op->kind == OP_MIGRATE || op->kind == OP_MIGRATE_ABORT)
+	if (op->kind == OP_MIGRATE || op->kind == OP_MIGRATE_WATCH || op->kind == OP_MIGRATE_ABORT)
 		return find_row(w, uid, MIGRATION_SOURCE, IN(OUT)).found ? NULL
 									 : "it is not on its way";
 	if (find_row(w, uid, MIGRATION_SOURCE, IN(ABORTED)).found ||
@@ -346,6 +346,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_FORWARD:
 	case OP_MIGRATE_PREPARE:
 	case OP_MIGRATE:
+	case OP_MIGRATE_WATCH:
 	case OP_MIGRATE_ABORT:
 	case OP_MIGRATE_RESUME:
 	case OP_KIND_MAX:

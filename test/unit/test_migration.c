@@ -145,6 +145,7 @@ static void in_pending(void)
 static void performing(void)
 {
 	g.performing = true;
+	g.watched = true;
 }
 
 static void went_over(void)
@@ -190,6 +191,16 @@ static void copying_still(void) /* for an agent that has ended */
 {
 	performing();
 	m.dom.migrating = true;
+}
+
+static void disconnected(void)
+{
+	view.connected = false;
+}
+
+static void restarted(void) /* since then */
+{
+	g.watched = false;
 }
 
 static void peer_gone(void)
@@ -343,6 +354,10 @@ static const struct row source_rows[] = {
 	{ { copying, cancelled }, STEP(CANCEL), NULL },
 	{ { copying, stopping }, STEP(CANCEL), NULL },
 	{ { copying_still }, STEP(LOOK), NULL },
+	{ { copying_still, restarted }, STEP(WATCH), NULL },
+	{ { copying, restarted }, STEP(NONE), NULL },
+	{ { went_over, fresh, restarted }, STEP(WATCH), NULL },
+	{ { copying_still, restarted, disconnected }, STEP(NONE), NULL },
 	{ { copying_still, cancelled }, STEP(CANCEL), NULL },
 
 	{ { performing }, STEP(ABORT), "libvirt did not carry it through" },
