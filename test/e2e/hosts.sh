@@ -9,6 +9,7 @@
 #   on HOST COMMAND...      runs the command there; HOST is a or b
 #   host_agent_start HOST   the agent there, the other's peer; host_agent_kill, host_agent_stop
 #   ticks_watch             writes down what both hosts' guests say on their lines, see ticks.pl
+#   ticks_follow            the same for guests of the agents, whose lines QEMU logs
 #   ticks_in_order          whether no guest ran twice, nor from an older state
 # Everything that was started is ended by its pid, also after a failure.
 
@@ -151,6 +152,7 @@ peers_see_each_other()
 ticks_watch()
 {
 	local host
+	: >"$T/log/runs.txt"
 	for host in "${HOSTS[@]}"; do
 		become "$host" perl test/e2e/ticks.pl listen "$host" "$TICKS_PORT" "$TICKS" 2>>"$T/log/ticks.log" &
 		HOST_WATCHER[$host]=$!
@@ -158,7 +160,17 @@ ticks_watch()
 	await 'the watchers listen' same 2 grep -c listens "$TICKS"
 }
 
-ticks_in_order() { perl test/e2e/ticks.pl check "$TICKS"; }   # prints why not
+# The agents' guests; run_is tells which run is whose.
+ticks_follow()
+{
+	: >"$T/log/runs.txt"
+	perl test/e2e/ticks.pl follow "$TICKS" "a=$T/a/state/vmi" "b=$T/b/state/vmi" 2>>"$T/log/ticks.log" &
+	HOST_WATCHER[all]=$!
+	await 'the watcher listens' same 2 grep -c listens "$TICKS"
+}
+run_is() { grep -q -s "^$1 " "$T/log/runs.txt" || echo "$1 $2" >>"$T/log/runs.txt"; } # UID NAME
+
+ticks_in_order() { perl test/e2e/ticks.pl check "$TICKS" "$T/log/runs.txt"; } # prints why not
 ticks_from() { grep -c -s " $1 tick" "$TICKS"; }              # HOST: how many
 ticks_more() { [ "$(ticks_from "$1")" -gt "$2" ]; }           # HOST NUMBER
 

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # ticks.pl listen HOST PORT FILE: appends each line that guests of HOST send to that UDP port of the loopback:
 # "MILLISECONDS HOST LINE". Watchers of several hosts may share FILE: the clock is one.
-# ticks.pl check FILE: whether the guest's counter only ever rose, over all hosts in the order of arrival. Two running
-# guests say a number twice, and one that runs from an older state steps back. A boot ("guest up") begins anew.
+# ticks.pl follow FILE HOST=FOLDER...: appends each line that QEMU logs of the serial lines of the runs below these folders,
+# FOLDER/UID/serial0.log: "MILLISECONDS HOST/UID LINE".
+# ticks.pl check FILE [RUNS]: whether the guest's counter only ever rose, over all hosts in the order of arrival. Two running
+# guests say a number twice, and one that runs from an older state steps back. A boot ("guest up") begins anew. RUNS says
+# "UID NAME" of those that were followed: each name is a guest, and of a run of it nothing is heard once the next has begun.
 use strict;
 use warnings;
 use Fcntl qw(:flock O_WRONLY O_APPEND O_CREAT);
 use IO::Socket::INET;
-use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
+use Time::HiRes qw(clock_gettime sleep CLOCK_MONOTONIC);
 
 my ($verb, @args) = @ARGV;
 
@@ -31,23 +34,76 @@ sub listen_to {
 	}
 }
 
-sub check {
+# What is new in one log; what ends without a newline waits for it.
+sub read_more {
+	my ($out, $run, $path) = @_;
+	my @now = stat $path or return;
+	if (!$run->{file} || $run->{inode} != $now[1]) {
+		open my $file, '<', $path or return;
+		@$run{qw(file inode rest)} = ($file, $now[1], '');
+	}
+	while (sysread $run->{file}, my $bytes, 65536) {
+		my @lines = split /\r?\n/, $run->{rest} . $bytes, -1;
+		$run->{rest} = pop @lines;
+		note($out, $run->{name}, $_) for grep { length } @lines;
+	}
+}
+
+sub follow {
+	my ($file, %folders) = @_;
+	my %runs;
+	sysopen my $out, $file, O_WRONLY | O_APPEND | O_CREAT or die "$file: $!\n";
+	note($out, $_, 'listens') for keys %folders;
+	while (1) {
+		for my $host (keys %folders) {
+			for my $path (glob "$folders{$host}/*/serial0.log") {
+				my ($uid) = $path =~ m{([^/]+)/serial0.log$};
+				read_more($out, $runs{$path} //= { name => "$host/$uid" }, $path);
+			}
+		}
+		sleep 0.02;
+	}
+}
+
+sub refuse {
+	print "@_\n";
+	exit 1;
+}
+
+sub names_of {
 	my ($file) = @_;
-	my ($last, $where, $n) = (0, '', 0);
+	my %names;
+	open my $in, '<', $file or die "$file: $!\n";
+	/^(\S+) (\S+)$/ and $names{$1} = $2 while <$in>;
+	return %names;
+}
+
+sub check {
+	my ($file, $runs) = @_;
+	my %names = defined $runs ? names_of($runs) : ();
+	my (%guests, $n);
 	open my $in, '<', $file or die "$file: $!\n";
 	while (<$in>) {
-		($last, $where) = (0, '') if / guest up$/;
-		my ($ms, $host, $number) = /^(\d+) (\S+) tick (\d+)$/ or next;
-		if ($number <= $last) {
-			print "tick $number on $host after tick $last on $where, at $ms ms\n";
-			exit 1;
+		my ($ms, $host, $uid, $line) = m{^(\d+) ([^/ ]+)(?:/(\S+))? (.*)$} or next;
+		$uid //= '';
+		my $guest = $guests{$names{$uid} // $uid} //= { last => 0, where => '', run => $uid };
+		$guest->{last} = 0 if $line eq 'guest up';
+		my ($number) = $line =~ /^tick (\d+)$/ or next;
+		if ($uid ne $guest->{run}) {
+			$guest->{over}{$guest->{run}} = 1;
+			$guest->{run} = $uid;
 		}
-		($last, $where) = ($number, $host);
+		refuse("tick $number on $host of run $uid, after the next run had begun, at $ms ms")
+			if $guest->{over}{$uid};
+		refuse("tick $number on $host after tick $guest->{last} on $guest->{where}, at $ms ms")
+			if $number <= $guest->{last};
+		@$guest{qw(last where)} = ($number, $host);
 		$n++;
 	}
 	die "no ticks\n" if !$n;
 }
 
 if (($verb // '') eq 'listen' && @args == 3) { listen_to(@args) }
-elsif (($verb // '') eq 'check' && @args == 1) { check(@args) }
-else { die "usage: ticks.pl listen HOST PORT FILE | check FILE\n" }
+elsif (($verb // '') eq 'follow' && @args > 1) { follow(shift @args, map { split /=/, $_, 2 } @args) }
+elsif (($verb // '') eq 'check' && (@args == 1 || @args == 2)) { check(@args) }
+else { die "usage: ticks.pl listen HOST PORT FILE | follow FILE HOST=FOLDER... | check FILE [RUNS]\n" }
