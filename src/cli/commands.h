@@ -13,7 +13,7 @@
 	X(pause) X(unpause) X(soft_reboot) X(reset)                    \
 	X(console) X(vnc) X(port_forward)                              \
 	X(peer) X(host_shutdown) X(proxy)                                      \
-	X(version) X(help)
+	X(metrics) X(version) X(help)
 /* clang-format on */
 
 #define X(name) extern const struct command command_##name;

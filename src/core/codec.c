@@ -163,6 +163,7 @@ static const struct field migration_fields[] = {
 	F(TEXT,     migration, "document",   document),
 	F(TEXT,     migration, "offer",      offer),
 	F(DEADLINE, migration, "began",      began),
+	F(NUMBER,   migration, "inDoubt",    doubt_wall),
 };
 /* clang-format on */
 

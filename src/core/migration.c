@@ -112,6 +112,14 @@ enum migration_phase migration_phase_of(const struct migration *g)
 	return MIGRATION_PHASE_PENDING;
 }
 
+void migration_note_doubt(struct migration *g, struct now now)
+{
+	if (!migration_in_doubt(g))
+		g->doubt_wall = 0;
+	else if (!g->doubt_wall)
+		g->doubt_wall = now.wall;
+}
+
 /* Those on the way were passed as well; what is lost with the agent's life is no way back. */
 bool migration_note_phase(struct migration *g, struct now now)
 {

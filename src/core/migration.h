@@ -95,6 +95,7 @@ struct migration {
 	char *offer; /* owned or NULL; what PREPARED says: the target's, or to the source */
 	msec began;  /* boot time: OUT was entered; 0: at another boot */
 	msec phase_wall[MIGRATION_PHASE_MAX]; /* when each phase was entered; 0: never */
+	msec doubt_wall;                      /* since when it has been in doubt; 0: it is not */
 
 	/* What is known only in this life of the agent. */
 	bool prepared;    /* source: the target has said so; target: it is so */
@@ -137,6 +138,8 @@ bool migration_needs_relay(const struct migration *g);
 bool migration_refuses(const struct migration *g, struct err *err);
 /* Who runs the guest is not known here, and only the peer can tell: shown as a condition. */
 bool migration_in_doubt(const struct migration *g);
+/* Notes since when, or that it is not. */
+void migration_note_doubt(struct migration *g, struct now now);
 
 /* ---- the deciders --------------------------------------------------------------------------- */
 

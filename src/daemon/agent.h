@@ -86,6 +86,9 @@ char *agent_domains(struct agent *agent, const char *name);
  * peers the list is empty. Owned by the caller. */
 char *agent_peers(struct agent *agent, const char *name);
 
+/* metrics.c. The agent's figures as a page in Prometheus' text format; owned by the caller. */
+char *agent_metrics(const struct agent *agent, struct now now);
+
 /* types.c. Works the instancetype and the preference of a VM of that namespace into it, in place. ERR_NOT_FOUND,
  * ERR_INVALID: they do not go with it. */
 int agent_expand(const struct agent *agent, const char *ns, struct node *vm, struct err *err);

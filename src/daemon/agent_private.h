@@ -136,6 +136,19 @@ struct target { /* a user's object in the model; all borrowed */
 	struct object_meta *meta; /* NULL: there is no such object */
 };
 
+struct peer_facts {                       /* what is known of one of them: peers.c */
+	const struct peer_config *config; /* borrowed */
+	bool up;
+	char why[PEER_WHY_SIZE]; /* it is not */
+	msec since;              /* wall time of that */
+	bool answered;           /* it has said what it has, since our database was lost */
+	bool known;              /* it was up once, and hello is of then */
+	struct peer_hello hello;
+	msec expires, warned; /* wall times: of its certificate; of the last warning about that */
+	bool has_clock, clock_warned;
+	msec ahead, round_trip;
+};
+
 struct peers {                          /* peers.c */
 	struct peer_facts *list;        /* owned: one for each in the configuration */
 	struct peer_status status;      /* of this node */

@@ -142,6 +142,7 @@ int migrations_save(struct agent *agent, struct now now, struct err *err)
 		if (!g->changed)
 			continue;
 		migration_note_phase(g, now);
+		migration_note_doubt(g, now);
 		ret = save(agent, g, err);
 	}
 	return ret;

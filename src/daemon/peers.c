@@ -19,19 +19,6 @@
 	SECONDS(5) /* logs and events of two hosts can no longer be read together */
 #define MIB (1 << 20)
 
-struct peer_facts {
-	const struct peer_config *config; /* borrowed */
-	bool up;
-	char why[PEER_WHY_SIZE]; /* it is not */
-	msec since;              /* wall time of that */
-	bool answered;           /* it has said what it has, since our database was lost */
-	bool known;              /* it was up once, and hello is of then */
-	struct peer_hello hello;
-	msec expires, warned; /* wall times: of its certificate; of the last warning about that */
-	bool has_clock, clock_warned;
-	msec ahead, round_trip;
-};
-
 void peers_init(struct agent *agent)
 {
 	const struct agent_options *o = agent->options;

@@ -27,8 +27,8 @@ static void expect_read_only(struct api_fixture *f, const char *line, const char
 
 START_TEST(may_look)
 {
-	static const char *const paths[] = { "/livez", "/healthz", "/version", "/api", "/apis",
-		"/api/v1", "/apis/kubevirt.io", "/apis/kubevirt.io/v1",
+	static const char *const paths[] = { "/livez", "/healthz", "/version", "/metrics", "/api",
+		"/apis", "/api/v1", "/apis/kubevirt.io", "/apis/kubevirt.io/v1",
 		"/apis/subresources.kubevirt.io", "/apis/subresources.kubevirt.io/v1",
 		"/openapi/v2", "/openapi/v3", VMS, VMS "/a", "/api/v1/events", "/api/v1/nodes/node",
 		"/apis/vmagent.io/v1/domains", "/apis/vmagent.io/v1/hostshutdown" };

@@ -376,6 +376,19 @@ static bool has_data(const struct world *w, const char *claim)
 	return false;
 }
 
+/* Of the page of figures the first sample of that name, in whole numbers; want NULL: it is there. */
+static bool metric_holds(struct world *w, const char *name, const char *want, struct buf *why)
+{
+	autofree char *page = w->agent ? agent_metrics(w->agent, world_now(w)) : xstrdup("");
+	autofree char *begin = xasprintf("\n%s{", name);
+	const char *sample = strstr(page, begin);
+	autofree char *line = sample ? xstrndup(sample + 1, strcspn(sample + 1, "\n")) : NULL;
+
+	if (!line)
+		buf_puts(why, " it is not there");
+	return line && (!want || number_holds((unsigned)atof(strrchr(line, ' ')), want, why));
+}
+
 bool look_kind(const char *word, enum object_kind *ret)
 {
 	/* clang-format off */
@@ -418,6 +431,8 @@ bool look_holds(struct world *w, char *const *words, size_t n, struct buf *why)
 		buf_printf(why, " it is %s", domain_text(w, at[1]));
 		return streq(domain_text(w, at[1]), at[2]);
 	}
+	if (left >= 2 && streq(at[0], "metric"))
+		return metric_holds(w, at[1], left > 2 ? at[2] : NULL, why) != no;
 	if (left == 2 && streq(at[0], "data"))
 		return has_data(w, at[1]) != no;
 	if (left == 3 && streq(at[0], "listed"))

@@ -28,6 +28,17 @@ void about_health(const struct call *call)
 	reply_text(call->api, call->id, 503, text);
 }
 
+#define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+void about_metrics(const struct call *call)
+{
+	static const struct http_head head = { .status = 200,
+		.fields = { { "Content-Type", METRICS_TYPE } } };
+	char *text = agent_metrics(call->api->options.agent, call->api->options.clock());
+
+	http_respond(call->api->http, call->id, &head, text, strlen(text));
+}
+
 #define KUBERNETES_MINOR 32
 #define KUBEVIRT_MINOR   9
 

@@ -24,6 +24,7 @@ static const struct route {
 	{ "GET",    "/readyz",					about_health, 0 },
 	{ "GET",    "/livez",					about_live, 0 },
 	{ "GET",    "/version",					about_version, 0 },
+	{ "GET",    "/metrics",					about_metrics, 0 },
 	{ "GET",    "/{subapi}/healthz",			about_health, 0 },
 	{ "GET",    "/{subapi}/version",			about_version, 0 },
 

@@ -37,6 +37,7 @@ typedef void call_fn(const struct call *call);
 void about_health(const struct call *call);
 void about_live(const struct call *call);
 void about_version(const struct call *call);
+void about_metrics(const struct call *call);
 void about_openapi_v2(const struct call *call);
 void about_openapi_index(const struct call *call);
 void about_openapi_v3(const struct call *call);

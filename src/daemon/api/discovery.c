@@ -262,8 +262,8 @@ static void add_group_paths(struct buf *out, const struct api_group *group)
 
 void discovery_paths(const struct call *call)
 {
-	static const char *const others[] = { "/healthz", "/livez", "/openapi/v2", "/openapi/v3",
-		"/readyz", "/version" };
+	static const char *const others[] = { "/healthz", "/livez", "/metrics", "/openapi/v2",
+		"/openapi/v3", "/readyz", "/version" };
 	struct buf text = { 0 };
 
 	buf_puts(&text, "{\"paths\":[");
