@@ -1,54 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Live migration between two agents: a guest that counts goes there and back with its disks, and once more with a disk
-# that both hosts reach; what the target would not take stays where it is.
+# Live migration between two agents: a guest that counts, and writes to its memory and disk, goes there and back with its
+# disks, and once more with a disk that both hosts reach; somebody who hears all that the guests say on both hosts never
+# hears two at a time. What the target would not take stays where it is, and a stranger gets nothing.
 # environments: system
-# takes: 120
+# takes: 130
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=hosts.sh
 . "$(dirname "$0")/hosts.sh"
+# shellcheck source-path=SCRIPTDIR source=guests.sh
+. "$(dirname "$0")/guests.sh"
 
-vmi_at() { at "$1" get vmi "$2" -o jsonpath="{$3}"; }                            # HOST NAME PATH
-runs_at() { [ "$(vmi_at "$1" "$2" .status.phase)" = Running ]; }                 # HOST NAME
-gone_from() { at "$1" get vm "$2" 2>&1 | grep -q NotFound; }                     # HOST NAME
-ticks_of() { grep -a '^tick' "$T/$1/state/vmi/${uid[$2]}/serial0.log" | tr -cd '0-9\n'; } # HOST NAME
-counts_at() { [ "$(ticks_of "$1" "$2" 2>/dev/null | tail -n 1)" -gt "$3" ] 2>/dev/null; } # HOST NAME MORE-THAN
-no_relays() { same '' find "$T/a/run/vmagent/mig" "$T/b/run/vmagent/mig" -mindepth 1 -print -quit; }
-declare -A uid
-
-# vm_at HOST NAME DISK-AND-VOLUME: a guest with a root disk and a second one, on which it counts.
-vm_at()
-{
-	cat >"$T/new" <<-YAML
-		apiVersion: kubevirt.io/v1
-		kind: VirtualMachine
-		metadata: { name: $2 }
-		spec:
-		  runStrategy: Always
-		  template:
-		    spec:
-		      domain:
-		        memory: { guest: 128Mi }
-		        devices:
-		          autoattachPodInterface: false
-		          disks: [ { name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } } ]
-		      volumes:
-		      - { name: root, containerDisk: { image: 'file://$T/img/guest.img' } }
-		      - { name: data, $3 }
-	YAML
-	mv "$T/new" "$T/$1/manifests/$2.yaml"
-	await "$2 runs at $1" runs_at "$1" "$2"
-	uid[$2]=$(vmi_at "$1" "$2" .metadata.uid)
-	await "$2 counts" counts_at "$1" "$2" 2
-}
-
-migrate() { at "$1" migrate "$2" --to="host-$3" >"$T/log/migrate-$2-$3.txt" 2>&1; } # FROM NAME TO
+says_why() { at "$1" get peer "$2" -o jsonpath='{.status}' | grep -q "$3"; } # HOST PEER PATTERN
 
 moves() # FROM NAME TO WORDS
 {
 	local last
-	last=$(ticks_of "$1" "$2" | tail -n 1)
+	holds "$2 writes" writes_at "$1" "$2"
+	last=$(last_tick "$1" "$2")
 	holds "$2 is to move $4" migrate "$1" "$2" "$3"
 	soon '… it runs there' runs_at "$3" "$2"
 	soon '… and is gone here' gone_from "$1" "$2"
@@ -57,6 +27,8 @@ moves() # FROM NAME TO WORDS
 	is '… once: its source has no domain' "$(virsh_on "$1" list --all --name | tr -d '\n')" ''
 	is '… and its target runs it' "$(domain_state "$3" "default_$2" | cut -d ' ' -f 1)" running
 	is '… as the same run' "$(vmi_at "$3" "$2" .metadata.uid)" "${uid[$2]}"
+	is '… its memory and disk hold the last byte that it wrote' "$(wrote_well "$3" "$2")" ''
+	is '… and nobody has heard two of it' "$(ticks_in_order)" ''
 	soon '… no relay is left' no_relays
 }
 
@@ -66,6 +38,7 @@ for host in "${HOSTS[@]}"; do
 	host_agent_start "$host"
 done
 await 'the agents see each other' peers_see_each_other
+ticks_follow
 
 vm_at a one 'emptyDisk: { capacity: 8Mi }'
 moves a one b 'with its disks'
@@ -82,5 +55,27 @@ blank_disk "$T/a/disks/three.img"
 vm_at a three "hostDisk: { path: $T/a/disks/three.img, type: Disk }"
 holds 'what lies on one host alone is not moved' not migrate a three b
 holds '… in words' grep -q DisksNotLiveMigratable "$T/log/migrate-three-b.txt"
-last=$(ticks_of a three | tail -n 1)
+last=$(last_tick a three)
 soon '… and goes on' counts_at a three "$last"
+at a delete vm three >/dev/null
+
+vm_at a four 'emptyDisk: { capacity: 8Mi }'
+host_agent_stop b
+vmactl peer init --name=host-b --pki="$T/stranger" >"$T/log/stranger.txt" 2>&1
+mv "$T/b/pki" "$T/b/pki.true"
+cp -r "$T/stranger" "$T/b/pki"
+host_agent_start b
+soon 'a stranger that says it is b is refused' says_why a host-b Unreachable
+soon '… in words' host_agent_says a "the certificate of 'host-b' is refused"
+holds 'a guest that is to move to it' migrate a four b
+holds '… is not known there' gone_from b four
+is '… has no domain there' "$(virsh_on b list --all --name | tr -d '\n')" ''
+last=$(last_tick a four)
+soon '… and goes on' counts_at a four "$last"
+host_agent_stop b
+rm -r "$T/b/pki"
+mv "$T/b/pki.true" "$T/b/pki"
+host_agent_start b
+soon 'the true b gets it' gone_from a four
+soon '… and runs it' runs_at b four
+is '… and nobody has heard two of any' "$(ticks_in_order)" ''

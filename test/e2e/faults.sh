@@ -1,0 +1,400 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# faults.sh: a guest changes its host, and on the way something dies: an agent, a libvirtd, a QEMU, a relay, the link. What
+# must have come of it: one guest, where the crash table of the hand-over says, with all that it had in memory and on its
+# disk or booted anew where the table says so; both hosts with the same verdict; and nothing else left. test/e2e runs a
+# few of these cases, test/long many. SEED says which, and when within a phase, but any machine has a hand in that.
+#
+#   phase      held open by                                         where the hand-over stands (source/target)
+#   prepare    the target's libvirtd is stopped                     Out/In
+#   perform    libvirt may send only little                         Out/In, while it is copied
+#   call       the source's relay holds the call that switches over Out/In, the guest stands still    \
+#   reply      … the target's answer to it                          Out/Complete                       > "Finish"
+#   evidence   the source's agent is stopped before libvirt is done Out/Complete, the source is dead  /
+#   released   the target's agent is stopped                        Released/Complete    \ "RELEASED to OWNER"
+#   owner      … and then its libvirtd in its place                 Released/Owner       /
+#   finalized  the source's agent is stopped                        Released/Done
+
+faults=0
+declare -A in_phase # how many cases, by phase; and "PHASE VICTIM"
+
+# PHASE VICTIM OUTCOME...: those that the table allows. S, T: the guest goes on at the source, at the target; coldS, coldT:
+# it boots there anew. A cut link is healed after a while, in time or too late.
+cases='
+prepare   agent-s    T
+prepare   agent-t    T
+prepare   libvirtd-s T S
+prepare   libvirtd-t T S
+prepare   qemu-s     coldS
+prepare   link       T S
+perform   agent-s    T
+perform   agent-t    T
+perform   libvirtd-s S
+perform   libvirtd-t S
+perform   qemu-s     coldS
+perform   qemu-t     S
+perform   relay-s    S
+perform   relay-t    S
+perform   link       S T
+call      agent-s    T
+call      agent-t    T
+call      libvirtd-s S
+call      libvirtd-t S
+call      qemu-s     T
+call      qemu-t     S
+call      relay-s    S
+call      relay-t    S
+call      link       S
+reply     agent-s    T
+reply     agent-t    T
+reply     libvirtd-s S
+reply     libvirtd-t S T
+reply     qemu-s     T
+reply     qemu-t     coldS
+reply     relay-s    S
+reply     relay-t    S T
+reply     link       S T
+evidence  agent-s    T
+evidence  agent-t    T
+evidence  libvirtd-s T coldS
+evidence  libvirtd-t T
+evidence  qemu-t     coldS coldT
+evidence  relay-t    T
+evidence  link       T coldS
+released  agent-s    T
+released  agent-t    T
+released  libvirtd-s T
+released  libvirtd-t T
+released  qemu-t     coldT
+released  link       T
+owner     agent-s    T
+owner     agent-t    T
+owner     libvirtd-t T
+owner     qemu-t     coldT
+owner     link       T
+finalized agent-s    T
+finalized agent-t    T
+finalized libvirtd-s T
+finalized libvirtd-t T
+finalized qemu-t     coldT
+finalized link       T
+'
+
+# ---- what there is to hold on to -----------------------------------------------------------------------------------
+
+nap() { sleep "$(($1 / 1000)).$(printf %03d $(($1 % 1000)))"; } # the moment is what is tried
+
+# What an agent has said since the case began.
+said() { tail -n "+$((${since[$1]} + 1))" "$T/log/agent-$1.log" | grep -q -e "$2"; } # HOST PATTERN
+says_soon() { await "$1 says '$2'" said "$1" "$2"; }
+
+relay_folder() { find "$T/$1/run/vmagent/mig" -mindepth 1 -maxdepth 1 -printf '/run/vmagent/mig/%f\n' -quit; } # HOST
+ask_relay() { on "$1" "$B/vmagent" migrate-relay "$(relay_folder "$1")" "${@:2}"; } # HOST VERB [WORD]
+relay_has() { ask_relay "$1" status | grep -q -x "$2=$3"; }                         # HOST KEY VALUE
+relay_is_there() { ask_relay "$1" status; }
+is_copied() { has_relay "$s" && has_relay "$t" && [ -e "$(qemu_file "$t")" ] && ! relay_has "$s" rpc.received 0; }
+
+host_net() { readlink "/proc/${HOST_PID[$1]}/ns/net"; }
+relay_pid() # HOST
+{
+	local pid
+	for pid in $(pgrep -f 'migrate-relay /run/vmagent/mig/[0-9a-f-]*$'); do
+		[ "$(readlink "/proc/$pid/ns/net")" != "$(host_net "$1")" ] || echo "$pid"
+	done
+}
+has_relay() { [ -n "$(relay_pid "$1")" ]; }
+qemu_file() { echo "$T/$1/run/libvirt/qemu/default_$guest.pid"; } # HOST
+is_shut_off() { domain_state "$1" "default_$guest" | grep -q '^shut off'; }
+
+stop() { kill -STOP "$1"; }
+speed() { virsh_on "$s" migrate-setspeed "default_$guest" "$1" >/dev/null 2>&1 || :; } # MiB/s
+SLOW=12 FAST=100000 # a root disk of 40 MiB goes first, then some 60 MiB of memory
+
+# ---- phases: each returns within it --------------------------------------------------------------------------------
+
+begin_move() { migrate "$s" "$guest" "$t" || fail "$guest is not moved: $(cat "$T/log/migrate-$guest-$t.txt")"; }
+
+reach_prepare()
+{
+	stop "${HOST_LIBVIRTD[$t]}"
+	stopped+=" ${HOST_LIBVIRTD[$t]}"
+	begin_move
+	says_soon "$s" 'to get ready for it'
+	nap $((RANDOM % 1000))
+}
+
+reach_perform()
+{
+	speed $SLOW
+	begin_move
+	await 'it is on its way' is_copied
+	nap $((RANDOM % 4000))
+}
+
+reach_hold() # call|reply
+{
+	speed $((3 * SLOW))
+	begin_move
+	await 'it is on its way' relay_is_there "$s"
+	ask_relay "$s" hold "finish-$1" >/dev/null || fail "the relay does not hold the $1"
+	held=yes
+	speed $FAST
+	await "the $1 is held" relay_has "$s" finish "$1-held"
+}
+
+reach_call()
+{
+	reach_hold call
+	nap $((RANDOM % 1000))
+}
+
+reach_reply()
+{
+	reach_hold reply
+	nap $((RANDOM % 2000))
+}
+
+# The target has all of it and has said so.
+reach_complete()
+{
+	reach_hold reply
+	says_soon "$t" 'it is here; waiting'
+	nap $((1000 + RANDOM % 500))
+}
+
+release()
+{
+	[ -z "$held" ] || ask_relay "$s" release >/dev/null 2>&1 || :
+	held=
+}
+
+reach_evidence()
+{
+	reach_complete
+	stop "${HOST_AGENT[$s]}"
+	stopped+=" ${HOST_AGENT[$s]}"
+	release
+	await 'the guest has gone over' is_shut_off "$s"
+	nap $((RANDOM % 500))
+}
+
+reach_released()
+{
+	reach_complete
+	stop "${HOST_AGENT[$t]}"
+	stopped+=" ${HOST_AGENT[$t]}"
+	release
+	until said "$s" 'handed over to'; do # where the last word was too long ago it says it once more
+		nap 2000
+		said "$s" 'handed over to' || { kill -CONT "${HOST_AGENT[$t]}"; nap 20; stop "${HOST_AGENT[$t]}"; }
+	done
+	! said "$t" 'taken over from' || missed='it was taken over already'
+}
+
+reach_owner()
+{
+	reach_released
+	stop "${HOST_LIBVIRTD[$t]}"
+	stopped+=" ${HOST_LIBVIRTD[$t]}"
+	kill -CONT "${HOST_AGENT[$t]}"
+	says_soon "$t" 'taken over from'
+	! said "$t" 'moved here from' || missed='it runs already'
+}
+
+reach_finalized()
+{
+	reach_released
+	stop "${HOST_AGENT[$s]}"
+	stopped+=" ${HOST_AGENT[$s]}"
+	kill -CONT "${HOST_AGENT[$t]}"
+	says_soon "$t" 'moved here from'
+	! said "$s" 'moved to' || missed='the source knows already'
+}
+
+# ---- victims: each is dead for a while, and then there again ---------------------------------------------------------
+
+go_on() # what is stopped
+{
+	local pid
+	for pid in $stopped; do
+		kill -CONT "$pid" 2>/dev/null || :
+	done
+	stopped=
+}
+
+kill_agent()
+{
+	host_agent_kill "$1"
+	nap $((RANDOM % 1500))
+	go_on
+	host_agent_start "$1"
+	release
+}
+
+kill_libvirtd()
+{
+	host_libvirtd_stop "$1" KILL
+	nap $((RANDOM % 1500))
+	host_libvirtd_start "$1"
+	go_on
+	release
+}
+
+kill_pid()
+{
+	kill -9 "$1" || fail "there is no process $1 to be killed"
+	nap $((RANDOM % 1500))
+	go_on
+	release
+}
+
+fault_agent-s() { kill_agent "$s"; }
+fault_agent-t() { kill_agent "$t"; }
+fault_libvirtd-s() { kill_libvirtd "$s"; }
+fault_libvirtd-t() { kill_libvirtd "$t"; }
+fault_qemu-s() { kill_pid "$(cat "$(qemu_file "$s")")"; }
+fault_qemu-t() { kill_pid "$(cat "$(qemu_file "$t")")"; }
+fault_relay-s() { kill_pid "$(relay_pid "$s")"; }
+fault_relay-t() { kill_pid "$(relay_pid "$t")"; }
+
+# libvirt gives up after 8 s here.
+fault_link()
+{
+	on "$s" ip link set "ve-$s" down
+	go_on
+	nap $((RANDOM % 3 ? 10000 + RANDOM % 3000 : RANDOM % 3000))
+	on "$s" ip link set "ve-$s" up
+	release
+}
+
+# ---- what must have come of it -----------------------------------------------------------------------------------------
+
+# Where the guest is, once it is at one host alone and that host runs it.
+settles_at()
+{
+	for owner in "$s" "$t"; do
+		other=$(peer_of "$owner")
+		! { runs_at "$owner" "$guest" && gone_from "$other" "$guest"; } || return 0
+	done
+	return 1
+}
+peer_of() { if [ "$1" = a ]; then echo b; else echo a; fi; } # HOST
+
+verdict() # HOST: of this case's migration, in its log
+{
+	tail -n "+$((${since[$1]} + 1))" "$T/log/agent-$1.log" | grep -o -e "default/$guest: moved to" \
+		-e "default/$guest: moved here from" -e "default/$guest: migration \(to\|from\) 'host-.' failed: .*" |
+		sed -e 's/.*moved.*/Succeeded/' -e 's/.*failed.*/Failed/' | sort -u | tr '\n' ' '
+}
+has_verdict() { [ -n "$(verdict "$1")" ]; }
+took_part() { said "$1" "the relay of migration .* runs"; } # HOST
+one_verdict() { has_verdict "$s" && { ! took_part "$t" || [ "$(verdict "$s")" = "$(verdict "$t")" ]; }; }
+domains_of() { virsh_on "$1" list --all --name | grep -c -x "default_$guest"; }
+has_folders() { same "$(printf '%s\n' "${uid[@]}" | sort)" eval 'for h in a b; do run_folders $h; done | sort'; }
+no_relay_left() { not has_relay a && not has_relay b && no_relays; }
+
+judge() # CASE OUTCOME...
+{
+	local before=${uid[$guest]} what=$1 outcome tick
+	await "$what: it is at one host" settles_at
+	learn_run "$owner" "$guest"
+	outcome=S
+	[ "$owner" = "$s" ] || outcome=T
+	[ "${uid[$guest]}" = "$before" ] || outcome=cold$outcome
+	await "$what: both hosts have ended it alike" one_verdict
+	[[ " ${*:2} " == *" $outcome "* ]] ||
+		fail "$what: the guest is $outcome, not $(sed 's/ / or /g' <<<"${*:2}")"
+	case $outcome in
+	S | coldS) [ "$(verdict "$s")" = 'Failed ' ] ;;
+	T)         [ "$(verdict "$s")" = 'Succeeded ' ] ;;
+	coldT)     true ;;
+	esac || fail "$what: the guest is $outcome, and the verdict $(verdict "$s")"
+	tick=$(last_tick "$owner" "$guest")
+	await "$what: it counts" counts_at "$owner" "$guest" "${tick:-0}"
+	[ "$(domain_state "$owner" "default_$guest" | cut -d ' ' -f 1)" = running ] || fail "$what: its domain does not run"
+	[ "$(domains_of "$other")" = 0 ] || fail "$what: a domain is left at the other host"
+	case $outcome in
+	S | T) judge_bytes ;;
+	*)     await "$what: it writes again" writes_at "$owner" "$guest" ;;
+	esac
+	[ "$(ticks_in_order)" = '' ] || fail "$what: $(ticks_in_order)"
+	await "$what: no relay is left" no_relay_left
+	await "$what: no folder is left" has_folders
+	ok "$what: $outcome"
+}
+
+judge_bytes()
+{
+	local wrong
+	wrong=$(wrote_well "$owner" "$guest")
+	[ -z "$wrong" ] || fail "$what: $wrong"
+	writes_at "$owner" "$guest"
+}
+
+# ---- one case ------------------------------------------------------------------------------------------------------------
+
+declare -A since
+fault() # GUEST PHASE VICTIM OUTCOME...
+{
+	local host stopped='' held='' missed=''
+	guest=$1 s=a
+	runs_at a "$1" || s=b
+	t=$(peer_of "$s")
+	await 'the agents see each other' peers_see_each_other
+	for host in a b; do
+		since[$host]=$(wc -l <"$T/log/agent-$host.log")
+	done
+	faults=$((faults + 1))
+	echo "# $faults: $1 moves from $s to $t; in $2 $3 dies"
+	"reach_$2"
+	[ -z "$missed" ] || echo "# too late: $missed"
+	[ -n "$missed" ] || in_phase[$2]=$((${in_phase[$2]-0} + 1))
+	"fault_$3"
+	speed $FAST
+	judge "$faults, $2 $3, $1 from $s" "${@:4}"
+}
+
+# In a random order, but phase by phase in turn.
+shuffled_cases()
+{
+	grep . <<<"$cases" |
+		awk -v seed="$SEED" 'BEGIN { srand(seed) } { print rand(), $0 }' | sort | # a subshell has a RANDOM of its own
+		awk '{ print ++n[$2], $0 }' | sort -s -n -k1,1 | cut -d ' ' -f 3-
+}
+
+faults_begin()
+{
+	hosts_begin
+	for host in "${HOSTS[@]}"; do
+		echo '  migrations: { enabled: true }' >>"$T/$host/config.yaml"
+		host_agent_start "$host"
+	done
+	await 'the agents see each other' peers_see_each_other
+	ticks_follow
+	blank_disk "$T/disks/shared.img"
+	vm_at a copied 'emptyDisk: { capacity: 8Mi }'
+	vm_at a shared "hostDisk: { path: $T/disks/shared.img, type: Disk, shared: true }"
+	writes_at a copied
+	writes_at a shared
+}
+
+print_phases()
+{
+	local phase text=''
+	for phase in prepare perform call reply evidence released owner finalized; do
+		text+=", $phase ${in_phase[$phase]-0}"
+	done
+	echo "# $faults migrations with a fault with SEED=$SEED; it came in: ${text#, }"
+}
+
+# faults_run NUMBER [PATTERN]: so many cases, or of those that match so many; over again where there are fewer.
+faults_run()
+{
+	local -a list words
+	local i guests=(copied shared)
+	mapfile -t list < <(shuffled_cases | grep -e "${2-.}")
+	for ((i = 0; i < $1; i++)); do
+		read -r -a words <<<"${list[i % ${#list[@]}]}"
+		fault "${guests[(RANDOM >> 4) % 2]}" "${words[@]}"
+	done
+}

@@ -1,0 +1,95 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# guests.sh: guests of the agents of two hosts, for tests that have sourced lib.sh and hosts.sh. Each has a root disk and a
+# data disk, on which it counts.
+
+declare -A uid # of the latest run of each, by its name
+
+vmi_at() { at "$1" get vmi "$2" -o jsonpath="{$3}" 2>/dev/null; }     # HOST NAME PATH
+runs_at() { [ "$(vmi_at "$1" "$2" .status.phase)" = Running ]; }      # HOST NAME
+lacks() { at "$1" get "$2" "$3" 2>&1 | grep -q NotFound; }            # HOST KIND NAME
+gone_from() { lacks "$1" vm "$2" && lacks "$1" vmi "$2"; }            # HOST NAME
+line_at() { echo "$T/$1/state/vmi/${uid[$2]}/serial0.log"; }          # HOST NAME
+ticks_of() { grep -a '^tick' "$(line_at "$1" "$2")" | tr -cd '0-9\n'; } # HOST NAME
+last_tick() { ticks_of "$1" "$2" 2>/dev/null | tail -n 1; }           # HOST NAME
+counts_at() { [ "$(last_tick "$1" "$2")" -gt "$3" ] 2>/dev/null; }    # HOST NAME MORE-THAN
+no_relays() { same '' find "$T/a/run/vmagent/mig" "$T/b/run/vmagent/mig" -mindepth 1 -print -quit; }
+run_folders() { find "$T/$1/state/vmi" -mindepth 1 -maxdepth 1 -printf '%f\n'; } # HOST
+
+learn_run() # HOST NAME
+{
+	uid[$2]=$(vmi_at "$1" "$2" .metadata.uid)
+	run_is "${uid[$2]}" "$2"
+}
+
+# vm_at HOST NAME DATA: DATA is the source of its second volume.
+vm_at()
+{
+	cat >"$T/new" <<-YAML
+		apiVersion: kubevirt.io/v1
+		kind: VirtualMachine
+		metadata: { name: $2 }
+		spec:
+		  runStrategy: Always
+		  template:
+		    spec:
+		      terminationGracePeriodSeconds: 10
+		      domain:
+		        memory: { guest: 128Mi }
+		        devices:
+		          autoattachPodInterface: false
+		          disks: [ { name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } } ]
+		      volumes:
+		      - { name: root, containerDisk: { image: 'file://$T/img/guest.img' } }
+		      - { name: data, $3 }
+	YAML
+	mv "$T/new" "$T/$1/manifests/$2.yaml"
+	await "$2 runs at $1" runs_at "$1" "$2"
+	learn_run "$1" "$2"
+	await "$2 counts" counts_at "$1" "$2" 2
+}
+
+migrate() { at "$1" migrate "$2" --to="host-$3" >"$T/log/migrate-$2-$3.txt" 2>&1; } # FROM NAME TO
+
+# ---- what a guest writes -------------------------------------------------------------------------------------------
+
+says_at() { grep -a -c -e "$3" "$(line_at "$1" "$2")" 2>/dev/null; } # HOST NAME PATTERN: how many lines
+said_more() { [ "$(says_at "$1" "$2" "$3")" -gt "$4" ] 2>/dev/null; }
+
+# tell_at HOST NAME WORDS PATTERN: again until the guest has answered with one more line of that kind.
+tell_at()
+{
+	local before deadline=$((SECONDS + PATIENCE)) i
+	before=$(says_at "$1" "$2" "$4")
+	while [ $SECONDS -lt $deadline ]; do
+		printf '%s\n' "$3" | at "$1" console "$2" >/dev/null 2>&1
+		for i in {1..50}; do
+			! said_more "$1" "$2" "$4" "${before:-0}" || return 0
+			sleep 0.1
+		done
+	done
+	fail "$2 does not answer to '$3'"
+}
+
+writes_at() { tell_at "$1" "$2" write $'^writing\r*$'; } # HOST NAME: it writes to memory and disk from now on
+
+# What a ring of 16 blocks holds when block N was the last, see test/guest/README.md.
+ring_sum() # N
+{
+	local slot
+	for ((slot = 0; slot < 16; slot++)); do
+		yes "block $(($1 - ($1 - slot) % 16))" | head -c 4096
+	done | md5sum | cut -d ' ' -f 1
+}
+
+# wrote_well HOST NAME: it ends to write, and what it finds in its memory and on its disk is what it wrote, to the last
+# block. Prints what is wrong.
+wrote_well()
+{
+	local line n
+	tell_at "$1" "$2" write-off '^wrote [0-9]'
+	line=$(grep -a '^wrote [0-9]' "$(line_at "$1" "$2")" | tail -n 1 | tr -d '\r')
+	n=$(cut -d ' ' -f 2 <<<"$line")
+	[ "$n" -ge 16 ] || echo "only $n blocks"
+	[ "$line" = "wrote $n $(ring_sum "$n") $(ring_sum "$n")" ] || echo "$line; both should hold $(ring_sum "$n")"
+}
