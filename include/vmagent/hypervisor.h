@@ -9,6 +9,7 @@
 #ifndef VMAGENT_HYPERVISOR_H
 #define VMAGENT_HYPERVISOR_H
 
+#include <vmagent/migration_limits.h>
 #include <vmagent/model.h>
 
 /*
@@ -147,6 +148,7 @@ struct op {
 	char *migration; /* owned or NULL; MIGRATE…, CLEAN: the UID of the one that this run is, or was, part of */
 	char *offer; /* owned or NULL; MIGRATE: the target's (core/migration_offer.h); then xml is the target's domain */
 	char *relay; /* owned or NULL; MIGRATE: where the relay's sockets lie; filled in on the way to libvirt */
+	struct migration_limits limits; /* MIGRATE */
 	char *copies; /* owned or NULL; MIGRATE, MIGRATE_PREPARE: disks that are copied: "vda,vdb" */
 	char *jobs; /* owned or NULL; LIST, READ: UUIDs of domains of which is asked whether they are being copied */
 	char *directory; /* owned; PREPARE, CLEAN: the run's own folder; DROP: a claim's */
@@ -233,15 +235,16 @@ struct op_result {
 void op_result_done(struct op_result *result);
 
 /* libvirt's lifecycle events, X(constant, name). Only details that cannot be read later are kept. */
-#define DOMAIN_EVENTS(X)                                                          \
-	X(LOOK_AGAIN, "changed") /* whatever it was: read the state again */      \
-	X(STARTED, "started")                                                     \
-	X(SHUTDOWN, "shutdown") /* detail: guest says whether the guest did it */ \
-	X(STOPPED, "stopped")   /* detail: reason */                              \
-	X(PANICKED, "panicked")                                                   \
-	X(AGENT, "agent") /* the guest agent has come, gone or come anew */       \
-	X(UNDEFINED, "undefined")                                                 \
-	X(IO_ERROR, "io-error") /* a disk's error paused the guest: disk and reason */
+#define DOMAIN_EVENTS(X)                                                               \
+	X(LOOK_AGAIN, "changed") /* whatever it was: read the state again */           \
+	X(STARTED, "started")                                                          \
+	X(SHUTDOWN, "shutdown") /* detail: guest says whether the guest did it */      \
+	X(STOPPED, "stopped")   /* detail: reason */                                   \
+	X(PANICKED, "panicked")                                                        \
+	X(AGENT, "agent") /* the guest agent has come, gone or come anew */            \
+	X(UNDEFINED, "undefined")                                                      \
+	X(IO_ERROR, "io-error") /* a disk's error paused the guest: disk and reason */ \
+	X(PROGRESS, "progress") /* of its migration to another host */
 
 enum domain_event_kind {
 #define X(c, t) DOMAIN_EVENT_##c,
@@ -257,10 +260,11 @@ struct domain_event {
 	enum domain_event_kind kind;
 	char uuid[UID_SIZE];
 	char name[NAME_MAX_LEN + LABEL_MAX_LEN + 2];
-	bool guest;                     /* SHUTDOWN */
-	enum domain_reason reason;      /* STOPPED */
-	char disk[LABEL_MAX_LEN + 1];   /* IO_ERROR: the volume's name */
-	char io_reason[IO_REASON_SIZE]; /* IO_ERROR: "enospc", or "" for any other error */
+	bool guest;                         /* SHUTDOWN */
+	enum domain_reason reason;          /* STOPPED */
+	char disk[LABEL_MAX_LEN + 1];       /* IO_ERROR: the volume's name */
+	char io_reason[IO_REASON_SIZE];     /* IO_ERROR: "enospc", or "" for any other error */
+	struct migration_progress progress; /* PROGRESS */
 };
 
 /* Where everything from the hypervisor arrives; called on the loop's thread only, never from

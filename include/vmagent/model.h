@@ -258,7 +258,10 @@ ENUM_DECLARE(act, ACT, ACTS)
 		"virtualmachineclusterpreferences", "instancetype.kubevirt.io/v1beta1", false,   \
 		RECORD)                                                                          \
 	X(NEW_EVENT, "Event", "events", "events.k8s.io/v1", true, MADE) /* of Events */          \
-	X(PRIORITY_CLASS, "PriorityClass", "priorityclasses", "scheduling.k8s.io/v1", false, RECORD)
+	X(PRIORITY_CLASS, "PriorityClass", "priorityclasses", "scheduling.k8s.io/v1", false,     \
+		RECORD)                                                                          \
+	X(MIGRATION_POLICY, "MigrationPolicy", "migrationpolicies",                              \
+		"migrations.kubevirt.io/v1alpha1", false, RECORD)
 
 /* Who makes and changes a kind's objects. */
 enum object_home {

@@ -175,6 +175,10 @@ static const struct resource resources[] = {
 	{ "PriorityClass", "priorityclasses", "priorityclass.scheduling.k8s.io", "/apis/scheduling.k8s.io/v1",
 	  "scheduling.k8s.io/v1", "pc priorityclass priorityclasses priorityclass.scheduling.k8s.io "
 	  "priorityclasses.scheduling.k8s.io", priority_columns, true },
+	{ "MigrationPolicy", "migrationpolicies", "migrationpolicy.migrations.kubevirt.io",
+	  "/apis/migrations.kubevirt.io/v1alpha1", "migrations.kubevirt.io/v1alpha1",
+	  "migrationpolicy migrationpolicies migrationpolicy.migrations.kubevirt.io "
+	  "migrationpolicies.migrations.kubevirt.io", plain_columns, true },
 	NEIGHBOUR("VirtualMachineInstancetype", "virtualmachineinstancetype", INSTANCETYPE,
 		"v1beta1", "vmf vmfs vminstancetype vminstancetypes", plain_columns, false),
 	NEIGHBOUR("VirtualMachineClusterInstancetype", "virtualmachineclusterinstancetype", INSTANCETYPE,

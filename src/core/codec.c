@@ -164,6 +164,14 @@ static const struct field migration_fields[] = {
 	F(TEXT,     migration, "offer",      offer),
 	F(DEADLINE, migration, "began",      began),
 	F(NUMBER,   migration, "inDoubt",    doubt_wall),
+	F(TEXT,     migration, "policy",     policy),
+	F(NUMBER,   migration, "bandwidth",  limits.bandwidth),
+	F(UNSIGNED, migration, "secondsPerGiB", limits.completion_s_per_gib),
+	F(UNSIGNED, migration, "secondsStuck", limits.progress_s),
+	F(UNSIGNED, migration, "downtime",   limits.max_downtime_ms),
+	F(BOOL,     migration, "autoConverge", limits.auto_converge),
+	F(BOOL,     migration, "postCopy",   limits.post_copy),
+	F(BOOL,     migration, "disrupt",    limits.disrupt),
 };
 /* clang-format on */
 

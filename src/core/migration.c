@@ -46,6 +46,7 @@ void migration_free(struct migration *g)
 	free(g->document);
 	free(g->offer);
 	free(g->refusal);
+	free(g->policy);
 	free(g);
 }
 
@@ -85,6 +86,8 @@ static enum migration_phase out_phase(const struct migration *g)
 {
 	if (g->performing)
 		return MIGRATION_PHASE_RUNNING;
+	if (g->waits == MIGRATION_WAITS_FOR_ROOM)
+		return MIGRATION_PHASE_PENDING;
 	return g->prepared ? MIGRATION_PHASE_TARGET_READY : MIGRATION_PHASE_SCHEDULING;
 }
 

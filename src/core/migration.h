@@ -13,6 +13,7 @@
 #ifndef VMAGENT_CORE_MIGRATION_H
 #define VMAGENT_CORE_MIGRATION_H
 
+#include <vmagent/migration_limits.h>
 #include <vmagent/peer.h>
 
 #include "core/machine.h"
@@ -42,6 +43,19 @@
 	X(SUCCEEDED, "Succeeded")              \
 	X(FAILED, "Failed")
 
+/* Why it has not begun yet, X(constant, reason, words). */
+#define MIGRATION_WAITS(X)                                                                  \
+	X(NOTHING, "", "")                                                                  \
+	X(TURN, "OutboundLimit", "as many as may leave this host at once are on their way") \
+	X(PEER, "PeerUnreachable", "the target cannot be reached")                          \
+	X(ROOM, "TargetBusy", "the target takes no more at once")
+
+enum migration_wait {
+#define X(c, reason, words) MIGRATION_WAITS_FOR_##c,
+	MIGRATION_WAITS(X)
+#undef X
+		MIGRATION_WAIT_MAX
+};
 enum migration_role {
 #define X(c, t) MIGRATION_##c,
 	MIGRATION_ROLES(X)
@@ -69,10 +83,9 @@ ENUM_DECLARE(migration_phase, MIGRATION_PHASE, MIGRATION_PHASES)
 #define MIGRATION_GRACE_S   30 /* for the target to show up once the source's guest has gone over */
 #define MIGRATION_FRESH_MS  2000 /* a COMPLETE is believed for so long */
 #define MIGRATION_REPEAT_S \
-	1 /* what is not answered is said again, what is not seen is read again */
-#define MIGRATION_BUSY_S   5 /* until a busy target is asked again */
-#define MIGRATIONS_AT_ONCE 2 /* out of a host, and into it */
-#define MIGRATIONS_KEPT    5 /* of one machine, that have ended */
+	1                  /* what is not answered is said again, what is not seen is read again */
+#define MIGRATION_BUSY_S 5 /* until a busy target is asked again */
+#define MIGRATIONS_KEPT  5 /* of one machine, that have ended */
 
 struct migration {
 	struct object_meta meta; /* its UID names it on both hosts */
@@ -92,22 +105,26 @@ struct migration {
 	bool discard;            /* target, OWNER: the image is not to be used */
 	char *reason;            /* owned or NULL: why it failed */
 	char *document;          /* owned or NULL; target: what PREPARE brought */
-	char *offer; /* owned or NULL; what PREPARED says: the target's, or to the source */
-	msec began;  /* boot time: OUT was entered; 0: at another boot */
+	char *offer;  /* owned or NULL; what PREPARED says: the target's, or to the source */
+	char *policy; /* owned or NULL; source: the MigrationPolicy that … */
+	struct migration_limits limits;       /* … these come from, or from the configuration */
+	msec began;                           /* boot time: OUT was entered; 0: at another boot */
 	msec phase_wall[MIGRATION_PHASE_MAX]; /* when each phase was entered; 0: never */
 	msec doubt_wall;                      /* since when it has been in doubt; 0: it is not */
 
 	/* What is known only in this life of the agent. */
-	bool prepared;    /* source: the target has said so; target: it is so */
-	bool performed;   /* source: libvirt says that it has done it */
-	bool watched;     /* source: … and somebody waits, or has waited, for its saying so */
-	bool no_image;    /* source: the target has lost it */
-	bool ended;       /* source: the target has finished: … */
-	bool ended_well;  /* … and the guest goes on there */
-	bool called_off;  /* target: the source has aborted */
-	bool doubt;       /* target: the database that would know is lost */
-	bool cancelling;  /* source: libvirt was told to stop */
-	char *refusal;    /* owned or NULL; source: the target's words */
+	bool prepared;   /* source: the target has said so; target: it is so */
+	bool performed;  /* source: libvirt says that it has done it */
+	bool watched;    /* source: … and somebody waits, or has waited, for its saying so */
+	bool no_image;   /* source: the target has lost it */
+	bool ended;      /* source: the target has finished: … */
+	bool ended_well; /* … and the guest goes on there */
+	bool called_off; /* target: the source has aborted */
+	bool doubt;      /* target: the database that would know is lost */
+	bool cancelling; /* source: libvirt was told to stop */
+	char *refusal;   /* owned or NULL; source: the target's words */
+	enum migration_wait waits;          /* source: for what, before libvirt is told */
+	struct migration_progress progress; /* source: what was last seen of it */
 	msec complete_at; /* boot time; source: of the last COMPLETE; target: it was so; 0: never */
 	msec evidence_at; /* source: boot time since which its guest is known to have gone over */
 	enum handover_kind said; /* last, … */
@@ -149,6 +166,7 @@ void migration_note_doubt(struct migration *g, struct now now);
 	X(SAY, "say", NONE)   /* nothing else changes */         \
 	X(LOOK, "look", NONE) /* … the domain is read again */ \
 	X(BEGIN, "begin", NONE)                                  \
+	X(WAIT, "wait", NONE) /* and why is noted */             \
 	X(FAIL, "fail", NONE)                                    \
 	X(PERFORM, "perform", MIGRATE)                           \
 	X(WATCH, "watch", MIGRATE_WATCH)                         \
@@ -181,13 +199,14 @@ struct migration_view { /* what the deciders look at; borrowed */
 	struct now now;
 	bool connected; /* to libvirt */
 	bool peer_up;
-	bool may_begin; /* fewer than MIGRATIONS_AT_ONCE are under way */
+	bool may_begin; /* it is its turn: fewer than may leave the host are under way */
 };
 
 struct migration_plan {
 	enum migration_step step;
-	enum handover_kind say; /* SAY */
-	bool succeeded;         /* FINISH */
+	enum handover_kind say;    /* SAY */
+	bool succeeded;            /* FINISH */
+	enum migration_wait waits; /* WAIT */
 	const char *reason; /* FAIL, ABORT, FINISH: why, or NULL; a constant, or the migration's */
 	msec wake_at;       /* boot time at which to decide again; NEVER: only on news */
 };

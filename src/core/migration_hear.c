@@ -39,14 +39,18 @@ static struct migration_answer hear_prepared(const struct call *c)
 	if (!is_asking(c->g) || c->g->prepared)
 		return nothing;
 	c->g->prepared = c->g->changed = true;
+	c->g->waits = MIGRATION_WAITS_FOR_NOTHING;
 	replace_str(&c->g->offer, c->h->document);
 	return nothing;
 }
 
 static struct migration_answer hear_busy(const struct call *c)
 {
-	if (is_asking(c->g) && c->g->said == HANDOVER_PREPARE)
-		c->g->say_at = c->now.boot + SECONDS(MIGRATION_BUSY_S);
+	if (!is_asking(c->g) || c->g->said != HANDOVER_PREPARE)
+		return nothing;
+	c->g->say_at = c->now.boot + SECONDS(MIGRATION_BUSY_S);
+	c->g->changed |= c->g->waits != MIGRATION_WAITS_FOR_ROOM;
+	c->g->waits = MIGRATION_WAITS_FOR_ROOM;
 	return nothing;
 }
 

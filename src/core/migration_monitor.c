@@ -17,7 +17,7 @@ typedef bool rule_fn(const struct look *l, struct migration_order *order);
 
 msec migration_time_limit(const struct migration_limits *limits, int64_t total)
 {
-	int64_t gib = (total + GIB - 1) / GIB;
+	int64_t gib = total / GIB + (total % GIB > 0);
 
 	if (!limits->completion_s_per_gib || total <= 0)
 		return NEVER;

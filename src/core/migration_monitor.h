@@ -6,31 +6,13 @@
 #ifndef VMAGENT_CORE_MIGRATION_MONITOR_H
 #define VMAGENT_CORE_MIGRATION_MONITOR_H
 
-#include <vmagent/base.h>
+#include <vmagent/migration_limits.h>
 
 #define MIGRATION_DOWNTIME_FIRST_MS 300 /* QEMU's own */
 #define MIGRATION_DOWNTIME_STEPS    7   /* from that to the most that is allowed */
 #define MIGRATION_DOWNTIME_ITERATION \
 	3                             /* before it is raised the guest's memory was sent so often */
 #define MIGRATION_DOWNTIME_PAUSE_S 10 /* between two raises */
-#define MIGRATION_DOWNTIME_MAX_MS  2000000 /* KubeVirt's bound, and QEMU's */
-
-struct migration_limits {             /* as they were when it began */
-	int64_t bandwidth;            /* bytes a second; 0: as fast as it goes */
-	int64_t completion_s_per_gib; /* of memory and copied disks; 0: no limit */
-	int64_t progress_s;           /* without a new low of what remains; 0: no limit */
-	unsigned max_downtime_ms;
-	bool auto_converge;
-	bool post_copy; /* may be used when time is up */
-	bool disrupt;   /* the guest may be paused, or go over to post-copy, when time is up */
-};
-
-#define MIGRATION_LIMITS_DEFAULT             \
-	((struct migration_limits){          \
-		.completion_s_per_gib = 150, \
-		.progress_s = 150,           \
-		.max_downtime_ms = 900,      \
-	})
 
 struct migration_seen {     /* libvirt's statistics of the job */
 	msec elapsed;       /* since it began */

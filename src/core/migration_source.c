@@ -39,6 +39,9 @@ static bool rule_pending(const struct migration_view *v, struct migration_plan *
 			"it was not its turn for 15 minutes");
 	if (v->may_begin && v->peer_up)
 		return plan_migration(plan, MIGRATION_STEP_BEGIN, NULL);
+	plan->waits = v->peer_up ? MIGRATION_WAITS_FOR_TURN : MIGRATION_WAITS_FOR_PEER;
+	if (plan->waits != v->g->waits)
+		return plan_migration(plan, MIGRATION_STEP_WAIT, NULL);
 	return migration_wake(plan, limit);
 }
 
@@ -47,7 +50,8 @@ static bool rule_pending(const struct migration_view *v, struct migration_plan *
 static bool rule_prepare(const struct migration_view *v, struct migration_plan *plan)
 {
 	const struct migration *g = v->g;
-	msec limit = g->began + SECONDS(MIGRATION_PREPARE_S);
+	bool busy = g->waits == MIGRATION_WAITS_FOR_ROOM;
+	msec limit = g->began + SECONDS(busy ? MIGRATION_PENDING_S : MIGRATION_PREPARE_S);
 
 	if (g->state != MIGRATION_OUT || g->performing)
 		return false;
@@ -60,7 +64,8 @@ static bool rule_prepare(const struct migration_view *v, struct migration_plan *
 		return plan_migration(plan, MIGRATION_STEP_ABORT, g->refusal);
 	if (v->now.boot >= limit)
 		return plan_migration(plan, MIGRATION_STEP_ABORT,
-			"the target did not get ready in time");
+			busy ? "the target took no more for 15 minutes"
+			     : "the target did not get ready in time");
 	migration_wake(plan, limit);
 	if (!g->prepared)
 		return migration_say(v, HANDOVER_PREPARE, plan);

@@ -25,6 +25,7 @@ static const struct schema_table *const tables[] = {
 	&schema_instancetype,
 	&schema_preference,
 	&schema_claim,
+	&schema_policy,
 };
 
 #define NO_COPIES  "write a VirtualMachine for each"
@@ -49,7 +50,7 @@ const struct schema_kind schema_kinds[] = {
 	{ "ConfigMap",                         SCOPE_MAX, NULL, NULL },
 	{ "NetworkAttachmentDefinition",       SCOPE_MAX, NULL, NULL },
 	{ "Namespace",                         SCOPE_MAX, NULL, NULL },
-	{ "MigrationPolicy",                   SCOPE_MAX, "a guest stays on its host", NULL },
+	{ "MigrationPolicy",                   SCOPE_POLICY, NULL, NULL },
 	{ "PriorityClass",                     SCOPE_MAX, NULL, NULL },
 	{ "ResourceClaimTemplate",             SCOPE_MAX, "a host has no resource claims", NULL },
 	{ NULL,                                SCOPE_MAX, NULL, NULL },

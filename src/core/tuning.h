@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include <vmagent/migration_limits.h>
 #include <vmagent/placement.h>
 
 #include "core/enum.h"
@@ -32,6 +33,14 @@ struct handover_rules {
 };
 #define HANDOVER_RULES ((struct handover_rules){ true, true, true, true, true })
 
+/* KubeVirt's MigrationConfiguration, as far as it is about one host. */
+struct migration_config {
+	struct migration_limits limits;
+	unsigned outbound, inbound; /* migrations at once: out of this host, and into it */
+};
+#define MIGRATION_CONFIG_DEFAULT ((struct migration_config){ MIGRATION_LIMITS_DEFAULT, 2, 2 })
+#define MIGRATIONS_AT_ONCE_MAX   16 /* in each direction */
+
 #define HOST_SHUTDOWN_MAX_S 86400
 #define RESERVED_MEMORY     (INT64_C(512) << 20) /* bytes */
 
@@ -42,6 +51,7 @@ struct tuning {
 	enum boot_policy boot_policy; /* when another boot of the host is noticed */
 	unsigned start_slots;         /* starts under way at one time */
 	struct handover_rules handover;
+	struct migration_config migrations;
 	unsigned shutdown_s; /* within which a host that goes down has its guests stopped */
 	unsigned memory_percent; /* of a guest's memory: 100 is as much as is asked of the host, 200 half */
 	unsigned cpu_ratio;        /* vCPUs for each CPU of the host */
@@ -60,6 +70,7 @@ struct tuning {
 		.cpu_ratio = 10,                           \
 		.reserved = { .memory = RESERVED_MEMORY }, \
 		.handover = HANDOVER_RULES,                \
+		.migrations = MIGRATION_CONFIG_DEFAULT,    \
 	})
 
 #endif

@@ -65,7 +65,8 @@ static bool is_busy(const struct arrival *a)
 	return agent->rebuilding || agent->hostdown.active ||
 		machines_find(&agent->machines, a->ns, a->name) ||
 		migrations_unfinished(agent, a->ns, a->name) ||
-		migrations_under_way(agent, MIGRATION_TARGET) >= MIGRATIONS_AT_ONCE;
+		migrations_under_way(agent, MIGRATION_TARGET) >=
+		agent->options->tuning.migrations.inbound;
 }
 
 static struct migration *arrive(const struct arrival *a)

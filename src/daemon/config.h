@@ -48,6 +48,7 @@ struct config {
 	bool migrations;           /* guests may be moved between this node and its peers */
 	enum emulation emulation;  /* auto: KVM where it truly works */
 	struct tuning tuning;
+	bool disrupts; /* migrations.allowWorkloadDisruption was said: it does not follow allowPostCopy */
 };
 
 /*

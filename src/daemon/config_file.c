@@ -43,6 +43,20 @@ static const struct value values[] = {
 	NUMBER("crashLoop.freeRestarts",      tuning.crash_free, 0, 1000),
 	CHOICE("hostBoot.policy",             tuning.boot_policy, boot_policies),
 	SWITCH("migrations.enabled",          migrations),
+	NUMBER("migrations.parallelOutboundMigrationsPerNode", tuning.migrations.outbound, 1,
+		MIGRATIONS_AT_ONCE_MAX),
+	NUMBER("migrations.parallelInboundMigrationsPerNode", tuning.migrations.inbound, 1,
+		MIGRATIONS_AT_ONCE_MAX),
+	AMOUNT("migrations.bandwidthPerMigration", tuning.migrations.limits.bandwidth, MEMORY),
+	NUMBER("migrations.completionTimeoutPerGiB", tuning.migrations.limits.completion_s_per_gib, 0,
+		MIGRATION_SECONDS_MAX),
+	NUMBER("migrations.progressTimeout",  tuning.migrations.limits.progress_s, 0,
+		MIGRATION_SECONDS_MAX),
+	NUMBER("migrations.maxDowntimeMs",    tuning.migrations.limits.max_downtime_ms, 0,
+		MIGRATION_DOWNTIME_MAX_MS),
+	SWITCH("migrations.allowAutoConverge", tuning.migrations.limits.auto_converge),
+	SWITCH("migrations.allowPostCopy",    tuning.migrations.limits.post_copy),
+	SWITCH("migrations.allowWorkloadDisruption", tuning.migrations.limits.disrupt),
 	NUMBER("hostBoot.parallelStarts",     tuning.start_slots, 1, 1000),
 	NUMBER("hostShutdown.timeoutSeconds", tuning.shutdown_s, 1, HOST_SHUTDOWN_MAX_S),
 	MODE  ("readOnlySocket.mode",         ro_mode),
@@ -52,6 +66,15 @@ static const struct value values[] = {
 	AMOUNT("reserved.cpu",                tuning.reserved.cpu, CPU),
 };
 /* clang-format on */
+
+/* KubeVirt's, which mean nothing on one host: accepted, without effect. */
+static const char *const ignored[] = {
+	"migrations.parallelMigrationsPerCluster", /* there is no cluster */
+	"migrations.nodeDrainTaintKey",            /* … and no drain by taint */
+	"migrations.matchSELinuxLevelOnMigration", /* of pods */
+	"migrations.utilityVolumesTimeout",        /* there are none */
+	"migrations.unsafeMigrationOverride",      /* disks are copied, or declared to be shared */
+};
 
 int config_refuse(const char *path, const struct node *at, struct err *err, const char *expected)
 {
@@ -197,6 +220,14 @@ static bool is_group(const char *name)
 	return setting_is_below(name);
 }
 
+static bool is_ignored(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+		if (streq(ignored[i], name))
+			return true;
+	return false;
+}
+
 static int no_such_field(const char *path, const char *name, const struct node *at, struct err *err)
 {
 	char words[200];
@@ -230,8 +261,14 @@ static int read_named(struct config *config, const char *path, const char *name,
 	const struct setting *setting = setting_find(name);
 	const struct value *value = value_find(name);
 
+	if (streq(name, "migrations.allowWorkloadDisruption"))
+		config->disrupts = true;
 	if (value)
 		return read_value(config, path, value, at, err);
+	if (is_ignored(name))
+		return at->kind == NODE_MAP || at->kind == NODE_LIST
+			? config_refuse(path, at, err, "expected a value")
+			: 0;
 	if (setting)
 		return read_text_field(config, path, setting, at, err);
 	return no_such_field(path, name, at, err);
@@ -356,5 +393,8 @@ int config_read_file(struct config *config, const char *path, struct err *err)
 	for (size_t i = 0; i < docs.n && ret == 0; i++)
 		ret = read_document(config, path, docs.roots[i], err);
 	documents_done(&docs);
+	if (!config->disrupts)
+		config->tuning.migrations.limits.disrupt =
+			config->tuning.migrations.limits.post_copy;
 	return ret;
 }

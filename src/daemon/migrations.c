@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The migrations that this host takes part in: kept, saved with the turn's commit, and found by their UID. At
- * most MIGRATIONS_AT_ONCE in each direction are under way, so that all that are not over are looked at in
+ * most MIGRATIONS_AT_ONCE_MAX in each direction are under way, so that all that are not over are looked at in
  * each turn.
  */
 #include <stdio.h>

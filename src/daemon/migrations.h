@@ -33,6 +33,15 @@ int migrations_save(struct agent *agent, struct now now, struct err *err);
 void migrations_committed(struct agent *agent);
 void migrations_done(struct agent *agent);
 
+/* migration_limits.c */
+/* Whether it is its turn: of those that wait, the ones of more weight and then the older ones come first. */
+bool migration_limits_allow(const struct agent *agent, const struct migration *g);
+/* From now on neither the configuration nor a MigrationPolicy changes what it may do. */
+void migration_limits_freeze(const struct agent *agent, struct migration *g, const struct vmi *vmi);
+/* What libvirt has done of it is shown, but not more often than once a second. */
+void migration_note_progress(struct agent *agent, struct machine *m,
+	const struct migration_progress *progress);
+
 /* migrations_turn.c */
 void migrations_turn(struct agent *agent, struct now now); /* before the machines' part */
 struct migration_view migration_view_of(const struct agent *agent, const struct migration *g,

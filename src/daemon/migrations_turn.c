@@ -207,7 +207,9 @@ static void step_begin(struct call *c)
 
 	g->epoch = MAX(c->m->vmi->epoch, 1) + 1;
 	g->began = c->now.boot;
+	g->waits = MIGRATION_WAITS_FOR_NOTHING;
 	copy_str(g->database, UID_SIZE, c->agent->database_id);
+	migration_limits_freeze(c->agent, g, c->m->vmi);
 	migration_set_state(g, MIGRATION_OUT);
 	c->m->migration = g;
 	note_peer(c, "PreparingTarget", "asking", " to get ready for it");
@@ -231,6 +233,12 @@ static void step_fail(struct call *c)
 	c->g->acked = true;
 	end(c, false);
 	note_failed(c);
+}
+
+static void step_wait(struct call *c)
+{
+	c->g->waits = c->plan->waits;
+	migration_touch(c->agent, c->g);
 }
 
 static void step_perform(struct call *c)
@@ -353,6 +361,7 @@ static void (*const steps[MIGRATION_STEP_MAX])(struct call *c) = {
 	[MIGRATION_STEP_SAY]           = step_say,
 	[MIGRATION_STEP_LOOK]          = step_look,
 	[MIGRATION_STEP_BEGIN]         = step_begin,
+	[MIGRATION_STEP_WAIT]          = step_wait,
 	[MIGRATION_STEP_FAIL]          = step_fail,
 	[MIGRATION_STEP_PERFORM]       = step_perform,
 	[MIGRATION_STEP_WATCH]         = step_watch,
@@ -383,7 +392,7 @@ struct migration_view migration_view_of(const struct agent *agent, const struct 
 		.now = now,
 		.connected = agent->connected,
 		.peer_up = peers_is_up(agent, g->peer),
-		.may_begin = migrations_under_way(agent, MIGRATION_SOURCE) < MIGRATIONS_AT_ONCE,
+		.may_begin = migration_limits_allow(agent, g),
 	};
 }
 

@@ -71,6 +71,10 @@ void input_event(struct agent *agent, const struct input *input, struct now now)
 		domains_look_soon(agent); /* not ours */
 		return;
 	}
+	if (event->kind == DOMAIN_EVENT_PROGRESS) {
+		migration_note_progress(agent, m, &event->progress);
+		return;
+	}
 	if (event->kind == DOMAIN_EVENT_PANICKED && !m->vmi->end.panicked)
 		note_panic(agent, m);
 	if (event->kind == DOMAIN_EVENT_IO_ERROR && !phase_is_final(m->vmi->phase))

@@ -180,6 +180,8 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		op->migration = xstrdup(m->migration->meta.uid);
 	if (op->kind == OP_MIGRATE)
 		fill_migrate(agent, m, op);
+	if (op_kind_lane(op->kind) == LANE_MIGRATE)
+		op->limits = m->migration->limits;
 	if (op->kind == OP_MIGRATE_PREPARE)
 		fill_migrate_prepare(agent, m, op);
 	if (op->kind == OP_READ)

@@ -20,6 +20,9 @@ struct op_job {
 };
 
 typedef void do_op(virConnectPtr conn, const struct op *op, struct op_result *result);
+/* One that lasts, and tells how far it is. */
+typedef void do_lasting_op(virConnectPtr conn, const struct op *op, struct op_result *result,
+	struct virt_events *events);
 
 /* clang-format off */
 static do_op *const handlers[OP_KIND_MAX] = {
@@ -43,12 +46,14 @@ static do_op *const handlers[OP_KIND_MAX] = {
 	[OP_UNDEFINE] = virt_do_undefine,
 	[OP_PURGE]    = virt_do_purge,
 	[OP_MIGRATE_PREPARE] = virt_do_migrate_prepare,
-	[OP_MIGRATE]  = virt_do_migrate,
-	[OP_MIGRATE_WATCH] = virt_do_migrate_watch,
 	[OP_MIGRATE_ABORT] = virt_do_migrate_abort,
 	[OP_MIGRATE_RESUME] = virt_do_resume,
 	[OP_SCREENSHOT] = virt_do_screenshot,
 	[OP_FORWARD]  = virt_do_forward,
+};
+static do_lasting_op *const lasting[OP_KIND_MAX] = {
+	[OP_MIGRATE]  = virt_do_migrate,
+	[OP_MIGRATE_WATCH] = virt_do_migrate_watch,
 };
 /* clang-format on */
 
@@ -73,7 +78,10 @@ static void run_op(struct job *job)
 	open_own(j);
 	if (!j->conn)
 		return;
-	handlers[j->op.kind](j->conn, &j->op, &j->result);
+	if (lasting[j->op.kind])
+		lasting[j->op.kind](j->conn, &j->op, &j->result, &j->virt->events);
+	else
+		handlers[j->op.kind](j->conn, &j->op, &j->result);
 	if (j->result.err.code && virConnectIsAlive(j->conn) != 1) {
 		j->lost = true;
 		j->result.err.code = ERR_UNAVAILABLE;
@@ -150,7 +158,7 @@ static void submit(struct hypervisor *hv, const struct op *op)
 	struct op_job *j = op_job_new(virt, op);
 	enum worker_pool pool = pool_of(op->kind);
 
-	if (!handlers[op->kind]) {
+	if (!handlers[op->kind] && !lasting[op->kind]) {
 		err_set(&j->result.err, ERR_INTERNAL, "libvirt has no part in '%s'",
 			op_kind_name(op->kind));
 	} else if (virt->link != LINK_UP) {

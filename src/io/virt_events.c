@@ -27,6 +27,14 @@ static void put(struct virt_events *events, struct note *note)
 	uv_async_send(events->async);
 }
 
+void virt_events_tell(struct virt_events *events, const struct domain_event *event)
+{
+	struct note *note = xcalloc(1, sizeof(*note));
+
+	note->event = *event;
+	put(events, note);
+}
+
 struct note *virt_events_take(struct virt_events *events, bool *ret_overflow)
 {
 	struct note *first;

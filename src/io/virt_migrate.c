@@ -112,9 +112,10 @@ static int parallel(void)
 	return (int)MIN(sysconf(_SC_NPROCESSORS_ONLN) / 2, PARALLEL_MAX);
 }
 
-static void fill_params(struct params *p, const struct op *op, const char *xml,
-	const struct migration_limits *limits)
+static void fill_params(struct params *p, const struct op *op, const char *xml)
 {
+	int64_t mib = (op->limits.bandwidth + MIB - 1) / MIB;
+
 	add_text(p, VIR_MIGRATE_PARAM_DEST_XML, xml);
 	add_text(p, VIR_MIGRATE_PARAM_PERSIST_XML, xml);
 	add_path(p, VIR_MIGRATE_PARAM_URI, op, RELAY_DATA);
@@ -122,21 +123,20 @@ static void fill_params(struct params *p, const struct op *op, const char *xml,
 		add_disks(p, op);
 	if (parallel() > 1)
 		add_int(p, VIR_MIGRATE_PARAM_PARALLEL_CONNECTIONS, parallel());
-	if (limits->bandwidth >= MIB)
+	if (mib)
 		p->failed |= virTypedParamsAddULLong(&p->list, &p->n, &p->max,
-				     VIR_MIGRATE_PARAM_BANDWIDTH,
-				     (unsigned long long)limits->bandwidth / MIB) < 0;
+				     VIR_MIGRATE_PARAM_BANDWIDTH, (unsigned long long)mib) < 0;
 }
 
 /* UNSAFE: every disk that is written to is copied, or declared to be shared, which libvirt cannot see of a folder. */
-static unsigned flags_of(const struct op *op, const struct migration_limits *limits)
+static unsigned flags_of(const struct op *op)
 {
 	unsigned flags = VIR_MIGRATE_LIVE | VIR_MIGRATE_PEER2PEER | VIR_MIGRATE_PERSIST_DEST |
 		VIR_MIGRATE_UNSAFE;
 
 	flags |= op->paused ? VIR_MIGRATE_PAUSED : 0;
 	flags |= op->copies ? VIR_MIGRATE_NON_SHARED_DISK : 0;
-	flags |= limits->auto_converge ? VIR_MIGRATE_AUTO_CONVERGE : 0;
+	flags |= op->limits.auto_converge ? VIR_MIGRATE_AUTO_CONVERGE : 0;
 	flags |= parallel() > 1 ? VIR_MIGRATE_PARALLEL : 0;
 	return flags;
 }
@@ -147,41 +147,20 @@ struct migrating {
 	virDomainPtr dom; /* borrowed */
 	const struct op *op;
 	const char *session; /* which of libvirt's drivers: system, session */
-	struct migration_limits limits;
-	const char *xml; /* borrowed */
+	const char *xml;     /* borrowed */
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool ended;     /* under the lock, as … */
 	struct err err; /* … how */
 	struct migration_watch watch;
+	struct virt_events *events; /* borrowed */
+	unsigned looks;
+	enum migration_mode mode;
+	unsigned downtime_ms; /* that it was allowed; 0: QEMU's own */
 	const char *given_up; /* a constant or NULL: why the monitor called it off */
 };
 
-static int64_t number_of(virTypedParameterPtr list, int n, const char *key)
-{
-	unsigned long long value = 0;
-
-	virTypedParamsGetULLong(list, n, key, &value);
-	return (int64_t)MIN(value, (unsigned long long)INT64_MAX);
-}
-
-static bool look(struct migrating *m, struct migration_seen *ret)
-{
-	virTypedParameterPtr list = NULL;
-	int type, n = 0;
-
-	if (virDomainGetJobStats(m->dom, &type, &list, &n, 0) < 0)
-		return false;
-	*ret = (struct migration_seen){
-		.elapsed = number_of(list, n, VIR_DOMAIN_JOB_TIME_ELAPSED),
-		.total = number_of(list, n, VIR_DOMAIN_JOB_DATA_TOTAL),
-		.remaining = number_of(list, n, VIR_DOMAIN_JOB_DATA_REMAINING),
-		.iteration = (unsigned)number_of(list, n, VIR_DOMAIN_JOB_MEMORY_ITERATION),
-	};
-	virTypedParamsFree(list, n);
-	return (type == VIR_DOMAIN_JOB_BOUNDED || type == VIR_DOMAIN_JOB_UNBOUNDED) &&
-		ret->total > 0;
-}
+#define LOOKS_TOLD 3 /* every so many are told */
 
 /* An order that libvirt does not take is given again at the next look. */
 static void obey(struct migrating *m, const struct migration_order *order)
@@ -190,10 +169,12 @@ static void obey(struct migrating *m, const struct migration_order *order)
 	case MIGRATION_GO_ON:
 		break;
 	case MIGRATION_DOWNTIME:
-		virDomainMigrateSetMaxDowntime(m->dom, order->downtime_ms, 0);
+		if (virDomainMigrateSetMaxDowntime(m->dom, order->downtime_ms, 0) == 0)
+			m->downtime_ms = order->downtime_ms;
 		break;
 	case MIGRATION_PAUSE:
-		virDomainSuspend(m->dom);
+		if (virDomainSuspend(m->dom) == 0)
+			m->mode = MIGRATION_MODE_PAUSED;
 		break;
 	case MIGRATION_POST_COPY: /* never allowed beside PAUSED: it is a second attempt's */
 	case MIGRATION_ABORT:
@@ -205,13 +186,20 @@ static void obey(struct migrating *m, const struct migration_order *order)
 
 static void watch(struct migrating *m)
 {
+	struct migration_progress p;
 	struct migration_seen seen;
 	struct migration_order order;
 
-	if (!look(m, &seen))
+	if (!virt_progress(m->dom, &p))
 		return;
-	order = migration_monitor(&m->watch, &m->limits, &seen);
+	seen = (struct migration_seen){ p.elapsed, p.total, p.remaining, p.iteration, false,
+		false };
+	order = migration_monitor(&m->watch, &m->op->limits, &seen);
 	obey(m, &order);
+	p.mode = m->mode;
+	p.downtime_ms = m->downtime_ms;
+	if (m->looks++ % LOOKS_TOLD == 0)
+		virt_progress_tell(m->events, m->op, &p);
 }
 
 static void wait_a_while(struct migrating *m)
@@ -248,10 +236,9 @@ static void perform(struct migrating *m, struct err *err)
 	const char *name = virDomainGetName(m->dom);
 	struct params p = { .list = NULL };
 
-	fill_params(&p, m->op, m->xml, &m->limits);
+	fill_params(&p, m->op, m->xml);
 	if (p.failed ||
-		virDomainMigrateToURI3(m->dom, to, p.list, (unsigned)p.n,
-			flags_of(m->op, &m->limits)) < 0)
+		virDomainMigrateToURI3(m->dom, to, p.list, (unsigned)p.n, flags_of(m->op)) < 0)
 		virt_error(err, "migrate domain '%s'", name);
 	virTypedParamsFree(p.list, p.n);
 }
@@ -295,10 +282,11 @@ static void migrate(struct migrating *m, struct err *err)
 		say_given_up(m, err);
 }
 
-static void with_domain(virDomainPtr dom, const struct op *op, struct err *err)
+static void with_domain(virDomainPtr dom, const struct op *op, struct virt_events *events,
+	struct err *err)
 {
 	const char *name = virDomainGetName(dom);
-	struct migrating m = { .dom = dom, .op = op, .limits = MIGRATION_LIMITS_DEFAULT };
+	struct migrating m = { .dom = dom, .op = op, .events = events };
 	char *uri = virConnectGetURI(virDomainGetConnect(dom));
 	char *here = virDomainGetXMLDesc(dom, VIR_DOMAIN_XML_MIGRATABLE);
 	autofree char *xml = NULL;
@@ -314,7 +302,8 @@ static void with_domain(virDomainPtr dom, const struct op *op, struct err *err)
 	free(uri);
 }
 
-void virt_do_migrate(virConnectPtr conn, const struct op *op, struct op_result *result)
+void virt_do_migrate(virConnectPtr conn, const struct op *op, struct op_result *result,
+	struct virt_events *events)
 {
 	virDomainPtr dom;
 
@@ -325,7 +314,7 @@ void virt_do_migrate(virConnectPtr conn, const struct op *op, struct op_result *
 	dom = virt_find_ours(conn, op, &result->err);
 	if (!dom)
 		return;
-	with_domain(dom, op, &result->err);
+	with_domain(dom, op, events, &result->err);
 	virDomainFree(dom);
 }
 
@@ -347,9 +336,10 @@ static void watch_job(struct migrating *m, struct err *err)
 	say_given_up(m, err);
 }
 
-void virt_do_migrate_watch(virConnectPtr conn, const struct op *op, struct op_result *result)
+void virt_do_migrate_watch(virConnectPtr conn, const struct op *op, struct op_result *result,
+	struct virt_events *events)
 {
-	struct migrating m = { .op = op, .limits = MIGRATION_LIMITS_DEFAULT };
+	struct migrating m = { .op = op, .events = events };
 
 	m.dom = virt_find_ours(conn, op, &result->err);
 	if (!m.dom)

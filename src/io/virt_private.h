@@ -48,6 +48,8 @@ struct virt_events {
 /* Registers libvirt's event loop and runs it on a thread of its own. */
 void virt_events_start(struct virt_events *events, uv_async_t *async);
 void virt_events_stop(struct virt_events *events);
+/* Any thread: as if libvirt had told it. */
+void virt_events_tell(struct virt_events *events, const struct domain_event *event);
 /* Loop: everything that came, in order; owned by the caller. *ret_overflow: some were lost. */
 struct note *virt_events_take(struct virt_events *events, bool *ret_overflow);
 
@@ -111,10 +113,17 @@ void virt_network_addresses(virDomainPtr dom, struct domain_info *info);
 
 /* virt_migrate.c */
 void virt_do_migrate_prepare(virConnectPtr conn, const struct op *op, struct op_result *result);
-void virt_do_migrate(virConnectPtr conn, const struct op *op, struct op_result *result);
-void virt_do_migrate_watch(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_migrate(virConnectPtr conn, const struct op *op, struct op_result *result,
+	struct virt_events *events);
+void virt_do_migrate_watch(virConnectPtr conn, const struct op *op, struct op_result *result,
+	struct virt_events *events);
 void virt_do_migrate_abort(virConnectPtr conn, const struct op *op, struct op_result *result);
 bool virt_is_migrating(virDomainPtr dom);
+
+/* virt_progress.c. false: there is no such job, or it has not begun to send. */
+bool virt_progress(virDomainPtr dom, struct migration_progress *ret);
+void virt_progress_tell(struct virt_events *events, const struct op *op,
+	const struct migration_progress *progress);
 
 /* virt_start.c. Defines op's domain by that XML, as it starts here; *ret_kept as of virt_xml_complete(). NULL with words. */
 virDomainPtr virt_define(virConnectPtr conn, const struct op *op, const char *xml, char **ret_kept,

@@ -30,7 +30,7 @@ enum worker_pool {
 #define WORKERS_ERRAND_THREADS 1
 #define WORKERS_PROBE_THREADS  4
 #define WORKERS_MIGRATE_THREADS \
-	2 /* as many as may leave a host at once; each on a connection of its own */
+	16 /* MIGRATIONS_AT_ONCE_MAX: as many as may leave a host at once; each on a connection of its own */
 
 /* Embedded in what the caller allocates; owned by the pool from submit to done. */
 struct job {

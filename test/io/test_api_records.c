@@ -36,6 +36,7 @@ static char *object_of(const struct resource *r, const char *name)
 	const char *spec = r->object == KIND_PVC
 		? "{\"accessModes\":[\"ReadWriteOnce\"],"
 		  "\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}"
+		: r->object == KIND_MIGRATION_POLICY ? "{\"selectors\":{}}"
 		: sized ? "{\"cpu\":{\"guest\":1},\"memory\":{\"guest\":\"64Mi\"}}"
 			: "{}";
 

@@ -141,6 +141,8 @@ void do_tune(struct command *c)
 		{ "free-restarts",    &tuning->crash_free },
 		{ "parallel-starts",  &tuning->start_slots },
 		{ "shutdown-seconds", &tuning->shutdown_s },
+		{ "outbound",         &tuning->migrations.outbound },
+		{ "inbound",          &tuning->migrations.inbound },
 	};
 	/* clang-format on */
 

@@ -124,6 +124,8 @@ static const char *path_of(const char *key)
 		{ "desired",   "status.desiredGeneration" },
 		{ "target",    "status.migrationState.targetNode" },
 		{ "why",       "status.migrationState.failureReason" },
+		{ "waits",     "status.conditions.Waiting.reason" },
+		{ "policy",    "status.migrationState.migrationPolicyName" },
 		{ "cid",       "status.VSOCKCID" },
 		{ "grace",     "spec.terminationGracePeriodSeconds" },
 	};

@@ -63,6 +63,15 @@ START_TEST(test_defaults)
 	ck_assert_int_eq(config.emulation, EMULATION_AUTO);
 	ck_assert_uint_eq(config.n_peers, 0);
 	ck_assert(!config.migrations);
+	ck_assert_uint_eq(config.tuning.migrations.outbound, 2);
+	ck_assert_uint_eq(config.tuning.migrations.inbound, 2);
+	ck_assert_int_eq(config.tuning.migrations.limits.bandwidth, 0);
+	ck_assert_uint_eq(config.tuning.migrations.limits.completion_s_per_gib, 150);
+	ck_assert_uint_eq(config.tuning.migrations.limits.progress_s, 150);
+	ck_assert_uint_eq(config.tuning.migrations.limits.max_downtime_ms, 900);
+	ck_assert(!config.tuning.migrations.limits.auto_converge);
+	ck_assert(!config.tuning.migrations.limits.post_copy);
+	ck_assert(!config.tuning.migrations.limits.disrupt);
 	ck_assert_ptr_null(config.node_name);
 	ck_assert_str_eq(config.tls_ca, "/etc/vmagent/pki/cacert.pem");
 }
@@ -221,6 +230,39 @@ START_TEST(test_peers)
 }
 END_TEST
 
+START_TEST(test_migrations)
+{
+	const struct migration_config *m = &config.tuning.migrations;
+
+	write_file(SPEC
+		"  migrations:\n    parallelOutboundMigrationsPerNode: 3\n"
+		"    parallelInboundMigrationsPerNode: 4\n    bandwidthPerMigration: 64Mi\n"
+		"    completionTimeoutPerGiB: 20\n    progressTimeout: 0\n    maxDowntimeMs: 700\n"
+		"    allowAutoConverge: true\n    allowPostCopy: true\n"
+		"    parallelMigrationsPerCluster: 5\n    nodeDrainTaintKey: kubevirt.io/drain\n"
+		"    matchSELinuxLevelOnMigration: true\n    unsafeMigrationOverride: false\n"
+		"    utilityVolumesTimeout: 150\n");
+	ck_assert_msg(LOAD("--config", path) == 0, "%s", err.msg);
+	ck_assert_uint_eq(m->outbound, 3);
+	ck_assert_uint_eq(m->inbound, 4);
+	ck_assert_int_eq(m->limits.bandwidth, 64 << 20);
+	ck_assert_uint_eq(m->limits.completion_s_per_gib, 20);
+	ck_assert_uint_eq(m->limits.progress_s, 0);
+	ck_assert_uint_eq(m->limits.max_downtime_ms, 700);
+	ck_assert(m->limits.auto_converge);
+	ck_assert(m->limits.post_copy);
+	ck_assert(m->limits.disrupt); /* who says nothing of it has it as allowPostCopy */
+	config_done(&config);
+	write_file(SPEC "  migrations: {allowWorkloadDisruption: false, allowPostCopy: true}\n");
+	ck_assert_msg(LOAD("--config", path) == 0, "%s", err.msg);
+	ck_assert(!m->limits.disrupt);
+	config_done(&config);
+	write_file(SPEC "  migrations: {allowWorkloadDisruption: true}\n");
+	ck_assert_msg(LOAD("--config", path) == 0, "%s", err.msg);
+	ck_assert(m->limits.disrupt && !m->limits.post_copy);
+}
+END_TEST
+
 START_TEST(test_images)
 {
 	write_file(SPEC
@@ -285,6 +327,15 @@ static const struct {
 		"expected key, value and effect, and nothing else" },
 	{ SPEC "  overcommit: {memory: 5}\n",
 		":4:16: spec.overcommit.memory: expected a whole number from 10 to 10000" },
+	{ SPEC "  migrations: {parallelOutboundMigrationsPerNode: 17}\n",
+		":4:16: spec.migrations.parallelOutboundMigrationsPerNode: expected a whole number from 1 to 16" },
+	{ SPEC "  migrations:\n    maxDowntimeMs: 2000001\n",
+		":5:5: spec.migrations.maxDowntimeMs: expected a whole number from 0 to 2000000" },
+	{ SPEC "  migrations: {bandwidthPerMigration: fast}\n",
+		":4:16: spec.migrations.bandwidthPerMigration: " },
+	{ SPEC "  migrations: {nodeDrainTaintKey: []}\n", ":4:16: expected a value" },
+	{ SPEC "  migrations: {allowPostcopy: true}\n",
+		":4:16: spec.migrations.allowPostcopy: no such field" },
 	{ SPEC "  reserved: {memory: lots}\n", ":4:14: spec.reserved.memory: expected a quantity" },
 	{ SPEC "  reserved: {cpu: [1]}\n", ":4:14: spec.reserved.cpu: expected a quantity" },
 	{ SPEC "  reserved: {memory: 1e99}\n",
@@ -404,6 +455,7 @@ Suite *test_config_suite(void)
 	tcase_add_test(tcase, test_storage);
 	tcase_add_test(tcase, test_place);
 	tcase_add_test(tcase, test_peers);
+	tcase_add_test(tcase, test_migrations);
 	tcase_add_test(tcase, test_images);
 	tcase_add_loop_test(tcase, test_bad_files, 0, (int)ARRAY_SIZE(bad_files));
 	tcase_add_test(tcase, test_a_named_file_must_be_there);

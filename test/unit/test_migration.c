@@ -238,6 +238,27 @@ static void no_image(void)
 	g.no_image = true;
 }
 
+static void waits_for_turn(void)
+{
+	g.waits = MIGRATION_WAITS_FOR_TURN;
+}
+
+static void waits_for_peer(void)
+{
+	g.waits = MIGRATION_WAITS_FOR_PEER;
+}
+
+static void waits_for_room(void)
+{
+	g.waits = MIGRATION_WAITS_FOR_ROOM;
+}
+
+/* … for one whose target gets ready. */
+static void late(void)
+{
+	view.now.boot = g.began + SECONDS(MIGRATION_PREPARE_S) + 1;
+}
+
 static void performed(void)
 {
 	performing();
@@ -331,8 +352,12 @@ struct row {
 
 static const struct row source_rows[] = {
 	{ { in_pending }, STEP(BEGIN), NULL },
-	{ { in_pending, peer_gone }, STEP(NONE), NULL },
-	{ { in_pending, no_place }, STEP(NONE), NULL },
+	{ { in_pending, peer_gone }, STEP(WAIT), NULL },
+	{ { in_pending, peer_gone, waits_for_peer }, STEP(NONE), NULL },
+	{ { in_pending, no_place }, STEP(WAIT), NULL },
+	{ { in_pending, no_place, waits_for_turn }, STEP(NONE), NULL },
+	{ { in_pending, no_place, waits_for_peer }, STEP(WAIT), NULL },
+	{ { in_pending, waits_for_turn }, STEP(BEGIN), NULL },
 	{ { in_pending, cancelled }, STEP(FAIL), "it was cancelled" },
 	{ { in_pending, stopping }, STEP(FAIL), "does not run any more" },
 	{ { in_pending, run_is_gone }, STEP(FAIL), "does not run any more" },
@@ -345,6 +370,8 @@ static const struct row source_rows[] = {
 	{ { stopping }, STEP(ABORT), "does not run any more" },
 	{ { declined }, STEP(ABORT), "no room" },
 	{ { too_late }, STEP(ABORT), "did not get ready in time" },
+	{ { late, waits_for_room }, SAY(PREPARE), NULL },
+	{ { too_late, waits_for_room }, STEP(ABORT), "took no more for 15 minutes" },
 	{ { prepared }, STEP(PERFORM), NULL },
 	{ { prepared, unseen }, STEP(NONE), NULL },
 	{ { prepared, crashed }, STEP(ABORT), "ended before" },

@@ -105,7 +105,8 @@ START_TEST(a_life)
 END_TEST
 
 static const struct {
-	int64_t per_gib, total;
+	unsigned per_gib;
+	int64_t total;
 	msec want;
 } times[] = {
 	{ 150, 2 * GIB, SECONDS(300) },
@@ -113,7 +114,7 @@ static const struct {
 	{ 150, 1, SECONDS(150) },
 	{ 150, 0, NEVER }, /* nothing is known yet */
 	{ 0, 2 * GIB, NEVER },
-	{ INT64_MAX, GIB, NEVER },
+	{ MIGRATION_SECONDS_MAX, INT64_MAX, NEVER },
 	{ 123456789, 1024 * GIB, SECONDS(123456789 * INT64_C(1024)) },
 };
 

@@ -170,6 +170,8 @@ START_TEST(kinds_of_object)
 		{ KIND_NEW_EVENT, "Event", "events", "events.k8s.io/v1", true, HOME_MADE },
 		{ KIND_PRIORITY_CLASS, "PriorityClass", "priorityclasses", "scheduling.k8s.io/v1", false,
 			HOME_RECORD },
+		{ KIND_MIGRATION_POLICY, "MigrationPolicy", "migrationpolicies",
+			"migrations.kubevirt.io/v1alpha1", false, HOME_RECORD },
 		{ KIND_MAX, "?", "?", "?", false, HOME_AGENT },
 		/* clang-format on */
 	};
@@ -272,7 +274,7 @@ END_TEST
 START_TEST(names_of_events)
 {
 	static const char *const want[] = { "changed", "started", "shutdown", "stopped", "panicked",
-		"agent", "undefined", "io-error", "?" };
+		"agent", "undefined", "io-error", "progress", "?" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
 		ck_assert_str_eq(domain_event_kind_name((enum domain_event_kind)i), want[i]);

@@ -41,6 +41,7 @@ static const struct {
 	[SCOPE_INSTANCETYPE] = { KIND_INSTANCETYPE, "" },
 	[SCOPE_PREFERENCE] = { KIND_CLUSTER_PREFERENCE, "" },
 	[SCOPE_CLAIM] = { KIND_PVC, "" },
+	[SCOPE_POLICY] = { KIND_MIGRATION_POLICY, "" },
 	[SCOPE_PROBE] = { KIND_VM, "spec.template.spec.livenessProbe" },
 };
 

@@ -14,6 +14,7 @@ const struct api_group api_groups[] = {
 	{ "instancetype.kubevirt.io", { "v1beta1" } },
 	{ "k8s.cni.cncf.io",          { "v1" } },
 	{ "kubevirt.io",              { "v1", "v1alpha3" } },
+	{ "migrations.kubevirt.io",   { "v1alpha1" } },
 	{ "scheduling.k8s.io",        { "v1" } },
 	{ SUBRESOURCES_GROUP,         { "v1", "v1alpha3" } },
 	{ "vmagent.io",               { "v1" } },
@@ -26,6 +27,7 @@ const struct api_group api_groups[] = {
 #define CDI          "cdi.kubevirt.io"
 #define CNI          "k8s.cni.cncf.io"
 #define EVENTS       "events.k8s.io"
+#define MIGRATIONS   "migrations.kubevirt.io"
 #define SCHEDULING   "scheduling.k8s.io"
 #define VMAGENT      "vmagent.io"
 #define ALL          "\"all\""
@@ -68,6 +70,9 @@ const struct resource api_resources[] = {
 	  "\"vmi\",\"vmis\"", ALL, true, WRITE, KIND_VMI },
 	{ KUBEVIRT, "virtualmachines", "virtualmachine", "VirtualMachine", "\"vm\",\"vms\"", ALL, true, WRITE,
 	  KIND_VM },
+
+	{ MIGRATIONS, "migrationpolicies", "migrationpolicy", "MigrationPolicy", "", ALL, false, WRITE,
+	  KIND_MIGRATION_POLICY },
 
 	{ SCHEDULING, "priorityclasses", "priorityclass", "PriorityClass", "\"pc\"", "", false, WRITE,
 	  KIND_PRIORITY_CLASS },

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How many migrations may leave this host at once, in which order, and what each of them may take: the
+ * configuration's word, and over it that of the MigrationPolicy which suits the machine best. Loop thread only.
+ */
+#include <string.h>
+
+#include "core/migration_policy.h"
+#include "daemon/agent_private.h"
+#include "daemon/migrations.h"
+
+#define PROGRESS_MS 1000 /* between two that are shown */
+
+/* ---- whose turn it is ---------------------------------------------------------------------------------------- */
+
+/* Of those that wait: whoever asked first; of two at the same moment the lower UID. */
+static bool comes_before(const struct migration *a, const struct migration *b)
+{
+	if (a->meta.created != b->meta.created)
+		return a->meta.created < b->meta.created;
+	return strcmp(a->meta.uid, b->meta.uid) < 0;
+}
+
+/* One whose target is not there holds up no others. */
+static bool is_ahead(const struct agent *agent, const struct migration *other,
+	const struct migration *g)
+{
+	return other != g && other->role == MIGRATION_SOURCE && other->state == MIGRATION_PENDING &&
+		!other->removed && comes_before(other, g) && peers_is_up(agent, other->peer);
+}
+
+bool migration_limits_allow(const struct agent *agent, const struct migration *g)
+{
+	unsigned n = migrations_under_way(agent, MIGRATION_SOURCE);
+
+	for (size_t i = 0; i < agent->migrations.n; i++)
+		n += is_ahead(agent, agent->migrations.list[i], g);
+	return n < agent->options->tuning.migrations.outbound;
+}
+
+/* ---- what it may do -------------------------------------------------------------------------------------------- */
+
+void migration_limits_freeze(const struct agent *agent, struct migration *g, const struct vmi *vmi)
+{
+	const struct record *ns = records_find(&agent->records, KIND_NAMESPACE, "", g->meta.ns);
+	struct policed whose = { vmi->meta.labels, ns ? ns->meta.labels : NULL };
+	size_t n;
+	struct record *const *policies =
+		records_of_kind(&agent->records, KIND_MIGRATION_POLICY, &n);
+	const struct record *policy = migration_policy_find(policies, n, &whose);
+
+	g->limits = agent->options->tuning.migrations.limits;
+	replace_str(&g->policy, policy ? policy->meta.name : NULL);
+	if (policy)
+		migration_policy_apply(policy, &g->limits);
+}
+
+/* ---- how far it is ---------------------------------------------------------------------------------------------- */
+
+void migration_note_progress(struct agent *agent, struct machine *m,
+	const struct migration_progress *progress)
+{
+	struct migration *g = m->migration;
+
+	if (!g || g->role != MIGRATION_SOURCE || g->state != MIGRATION_OUT || !g->performing ||
+		progress->elapsed < g->progress.elapsed + PROGRESS_MS)
+		return;
+	g->progress = *progress;
+	migration_touch(agent, g);
+}
