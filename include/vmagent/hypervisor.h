@@ -84,19 +84,21 @@ enum op_lane op_kind_lane(enum op_kind kind);
 msec op_kind_deadline(enum op_kind kind); /* how long it may take before it is reported as hung */
 
 /* How a volume's file comes to be (PREPARE), X(constant, name). */
-#define VOLUME_WORKS(X)                                                                         \
-	X(CHECK, "check") /* target must exist and be a regular file or block device */         \
-	X(CREATE_RAW,                                                                           \
-		"raw") /* sparse raw file of `capacity` if target is absent (DiskOrCreate) */   \
-	X(OVERLAY, "overlay") /* qcow2 over the image `base`, anew; `link` leads to it */       \
-	X(LINK, "link")       /* target leads to the file `inner` of the image `base` */        \
-	X(EMPTY, "empty")     /* qcow2 of `capacity`, anew */                                   \
-	X(MEDIUM, "medium")   /* ISO 9660 with `files`, anew */                                 \
-	X(CLAIM, "claim")     /* a raw file of `capacity` in a claim's folder, made or grown */ \
-	X(BRIDGE, "bridge")   /* no volume: the host must have a bridge `target` … */         \
-	X(DEVICE, "device")   /* … or a network device … */                                 \
-	X(PROGRAM, "program") /* … or a program of that name … */                           \
-	X(PATH, "path")       /* … or whatever lies at `target` */
+#define VOLUME_WORKS(X)                                                                           \
+	X(CHECK, "check") /* target must exist and be a regular file or block device */           \
+	X(CREATE_RAW,                                                                             \
+		"raw") /* sparse raw file of `capacity` if target is absent (DiskOrCreate) */     \
+	X(OVERLAY, "overlay") /* qcow2 over the image `base`, anew; `link` leads to it */         \
+	X(LINK, "link")       /* target leads to the file `inner` of the image `base` */          \
+	X(EMPTY, "empty")     /* qcow2 of `capacity`, anew */                                     \
+	X(MEDIUM, "medium")   /* ISO 9660 with `files`, anew */                                   \
+	X(FOLDER, "folder")   /* a folder with `files`, anew */                                   \
+	X(CLAIM, "claim")     /* a raw file of `capacity` in a claim's folder, made or grown */   \
+	X(CLAIM_FOLDER, "claim-folder") /* a folder in a claim's */                               \
+	X(BRIDGE, "bridge")             /* no volume: the host must have a bridge `target` … */ \
+	X(DEVICE, "device")             /* … or a network device … */                         \
+	X(PROGRAM, "program")           /* … or a program of that name … */                   \
+	X(PATH, "path")                 /* … or whatever lies at `target` */
 
 enum volume_work_kind {
 #define X(c, t) VOLUME_WORK_##c,
@@ -121,7 +123,7 @@ struct volume_work {
 	int64_t capacity;         /* bytes */
 	bool claimed;             /* OVERLAY: base is a claim's file, made if it is not there */
 	char *label;              /* owned or NULL; MEDIUM */
-	struct media_file *files; /* owned; MEDIUM: a Secret may be among them */
+	struct media_file *files; /* owned; MEDIUM, FOLDER: a Secret may be among them */
 	size_t n_files;
 };
 

@@ -173,6 +173,7 @@ struct volume {
 	bool shared;      /* hostDisk shared: true; a claim that is ReadWriteMany */
 	char *claim; /* owned or NULL: its PersistentVolumeClaim; path and the rest are the agent's to fill */
 	struct media_source *media; /* owned or NULL: it is made for the guest */
+	bool as_folder;             /* the guest has it as a folder (filesystems), not as a disk */
 };
 
 enum credential_way { CREDENTIAL_NO_CLOUD, CREDENTIAL_CONFIG_DRIVE };

@@ -9,6 +9,7 @@
 #include "core/check.h"
 
 #define CLAIM_FILE          "disk.img" /* in the claim's folder; KubeVirt's name */
+#define CLAIM_FOLDER        "files"    /* … or the folder that guests share; both may be there */
 #define CLAIM_SIZE_MIN      1048576    /* bytes */
 #define CLAIM_RESERVE       131072     /* bytes that a file system keeps; KubeVirt's least */
 #define CLAIM_PROTECTION    "kubernetes.io/pvc-protection" /* finalizer: no run uses it */

@@ -163,7 +163,7 @@ static bool list_names(const struct node *list, const char *name)
 	return false;
 }
 
-/* A disk for each volume that has none. */
+/* A disk for each volume that is neither that nor a folder. */
 static void default_disks(struct node *spec)
 {
 	const struct node *volumes = node_get(spec, "volumes");
@@ -171,7 +171,8 @@ static void default_disks(struct node *spec)
 	for (size_t i = 0; volumes && i < volumes->n_children; i++) {
 		const char *name = node_text(volumes->children[i], "name");
 
-		if (name && !list_names(node_at(spec, "domain.devices.disks"), name))
+		if (name && !list_names(node_at(spec, "domain.devices.disks"), name) &&
+			!list_names(node_at(spec, "domain.devices.filesystems"), name))
 			node_append(list_at(spec, "domain.devices.disks"), named(name));
 	}
 }

@@ -20,12 +20,18 @@
 #define GPU_ALIAS         "gpu_"
 #define HOST_DEVICE_ALIAS "hostdevice_"
 
+/* … and of folders, which are volumes as disks are. */
+#define FOLDER_ALIAS "fs_"
+
 #define DOMAIN_METADATA_URI "https://vmagent.io/domain/1"
 #define DOMAIN_METADATA_KEY "vmagent" /* the prefix of its namespace */
 
 /* In the run's folder: the serial console's unix socket, on which QEMU listens, and its output. */
 #define DOMAIN_CONSOLE_FILE     "serial0"
 #define DOMAIN_CONSOLE_LOG_FILE "serial0.log"
+
+/* … and the folder with those that the guest has as filesystems, each by its volume's name. */
+#define DOMAIN_FOLDERS "folders"
 
 /* The guest agent's virtio channel, and its socket in the run's folder. */
 #define DOMAIN_AGENT_CHANNEL "org.qemu.guest_agent.0"

@@ -13,7 +13,6 @@ unsigned domain_max_sockets(const struct vmi_spec *spec)
 
 static void huge_pages(xmlTextWriterPtr w, const struct vmi_spec *spec)
 {
-	xml_open(w, "memoryBacking");
 	xml_open(w, "hugepages");
 	xml_open(w, "page");
 	xml_attr_int(w, "size", spec->huge_pages);
@@ -22,6 +21,21 @@ static void huge_pages(xmlTextWriterPtr w, const struct vmi_spec *spec)
 	xml_close(w);
 	if (spec->realtime)
 		xml_empty(w, "nosharepages", NULL);
+}
+
+static void memory_backing(xmlTextWriterPtr w, const struct vmi_spec *spec)
+{
+	bool shared = domain_has_folders(spec);
+
+	if (!spec->huge_pages && !shared)
+		return;
+	xml_open(w, "memoryBacking");
+	if (spec->huge_pages)
+		huge_pages(w, spec);
+	if (shared) {
+		xml_empty(w, "source", "type", "memfd", NULL);
+		xml_empty(w, "access", "mode", "shared", NULL);
+	}
 	xml_close(w);
 }
 
@@ -60,8 +74,7 @@ void domain_size(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	xml_bytes(w, "memory", MAX(spec->max_memory, spec->memory));
 	if (spec->max_memory)
 		xml_bytes(w, "currentMemory", spec->memory);
-	if (spec->huge_pages)
-		huge_pages(w, spec);
+	memory_backing(w, spec);
 	vcpu(w, spec, context);
 	if (io_threads)
 		xml_leaf(w, "iothreads", threads);

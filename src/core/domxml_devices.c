@@ -131,6 +131,7 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	xml_open(w, "devices");
 	controllers(w, spec, context);
 	domain_disks(w, spec, context->directory);
+	domain_folders(w, spec, context->directory);
 	domain_interfaces(w, spec, context);
 	if (spec->serial_console)
 		serial_console(w, context->directory);

@@ -20,6 +20,8 @@ char *volume_target(const struct volume *volume, const char *directory)
 {
 	if (volume->kind == VOLUME_HOST_DISK || volume->kind == VOLUME_CLAIM)
 		return xstrdup(volume->path);
+	if (volume->as_folder)
+		return xasprintf("%s/" DOMAIN_FOLDERS "/%s", directory, volume->name);
 	return xasprintf("%s/%s.%s", directory, volume->name, volume->media ? "iso" : "qcow2");
 }
 
@@ -52,6 +54,8 @@ char *initrd_path(const char *directory)
 
 static enum volume_work_kind work_kind(const struct volume *volume)
 {
+	if (volume->as_folder)
+		return volume->claim ? VOLUME_WORK_CLAIM_FOLDER : VOLUME_WORK_FOLDER;
 	switch (volume->kind) {
 	case VOLUME_HOST_DISK:
 		return volume->create ? VOLUME_WORK_CREATE_RAW : VOLUME_WORK_CHECK;
@@ -94,7 +98,7 @@ static struct volume_work volume_work_of(const struct volume *volume, const char
 		.link = volume_base(volume, directory),
 		.capacity = volume_size(volume),
 		.claimed = volume->kind == VOLUME_EPHEMERAL,
-		.label = volume->media ? xstrdup(volume->media->label) : NULL,
+		.label = volume->media && !volume->as_folder ? xstrdup(volume->media->label) : NULL,
 	};
 }
 

@@ -40,6 +40,10 @@ void xml_alias(xmlTextWriterPtr w, const char *name);       /* never NULL */
 bool domain_has_bus(const struct vmi_spec *spec, enum disk_bus bus);
 void domain_disks(xmlTextWriterPtr w, const struct vmi_spec *spec, const char *directory);
 
+/* domxml_folders.c; the guest's memory is shared with who serves them. */
+bool domain_has_folders(const struct vmi_spec *spec);
+void domain_folders(xmlTextWriterPtr w, const struct vmi_spec *spec, const char *directory);
+
 /* domxml_interfaces.c */
 void domain_interfaces(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	const struct domain_context *context);

@@ -23,6 +23,8 @@ static bool is_readonly(const struct vmi_spec *spec, const struct volume *volume
 /* What is on this host only is copied, unless nobody writes to it. */
 static bool is_copied(const struct vmi_spec *spec, const struct volume *volume)
 {
+	if (volume->as_folder)
+		return false;
 	if (volume->kind == VOLUME_HOST_DISK)
 		return !volume->shared;
 	return !is_readonly(spec, volume);
@@ -115,6 +117,16 @@ static char *check_disks(const struct vmi *vmi)
 	return NULL;
 }
 
+/* QEMU cannot hand over what virtiofsd knows of open files (before its version 8). */
+static char *check_folders(const struct vmi *vmi)
+{
+	for (size_t i = 0; i < vmi->typed.n_volumes; i++)
+		if (vmi->typed.volumes[i].as_folder)
+			return xasprintf("filesystem '%s' is served by this host (virtiofs)",
+				vmi->typed.volumes[i].name);
+	return NULL;
+}
+
 /* clang-format off */
 static const struct {
 	const char *reason;
@@ -127,6 +139,7 @@ static const struct {
 	{ "NoTSCFrequencyNotLiveMigratable",    check_tsc,        true },
 	{ "HypervPassthroughNotLiveMigratable", check_hyperv,     true },
 	{ "SEVNotLiveMigratable",               check_launch,     true },
+	{ "DisksNotLiveMigratable",             check_folders,    true },
 	{ "DisksNotLiveMigratable",             check_disks,      false },
 };
 /* clang-format on */

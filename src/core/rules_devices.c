@@ -62,6 +62,7 @@ void device_rules(struct check *c, const struct node *spec)
 
 	disk_rules(c, spec);
 	volume_rules(c, spec);
+	folder_rules(c, spec);
 	network_rules(c, spec);
 	video_rules(c, spec);
 	io_thread_rules(c, spec);

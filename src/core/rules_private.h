@@ -5,8 +5,9 @@
 
 #include "core/check.h"
 
-#define DISKS      "domain.devices.disks"
-#define INTERFACES "domain.devices.interfaces"
+#define DISKS       "domain.devices.disks"
+#define INTERFACES  "domain.devices.interfaces"
+#define FILESYSTEMS "domain.devices.filesystems"
 
 size_t list_count(const struct node *list); /* 0 for what is no list */
 const struct node *list_find(const struct node *list, size_t n, const char *name); /* or NULL */
@@ -24,6 +25,7 @@ const struct node *element_name(struct check *c, const struct node *list, size_t
 
 void disk_rules(struct check *c, const struct node *spec);       /* rules_disks.c */
 void volume_rules(struct check *c, const struct node *spec);     /* rules_volumes.c */
+void folder_rules(struct check *c, const struct node *spec);     /* rules_folders.c */
 void medium_rules(struct check *c, const struct node *volume);   /* rules_media.c */
 void credential_rules(struct check *c, const struct node *spec); /* … */
 void network_rules(struct check *c, const struct node *spec);    /* rules_networks.c */

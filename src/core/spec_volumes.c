@@ -64,6 +64,16 @@ static int parse_volume(const struct node *from, struct volume *volume, struct e
 	return spec_quantity(from, "emptyDisk.capacity", &volume->capacity, err);
 }
 
+static bool is_folder(const struct node *spec, const char *volume)
+{
+	const struct node *list = node_at(spec, "domain.devices.filesystems");
+
+	for (size_t i = 0; list && i < list->n_children; i++)
+		if (streq(node_text(list->children[i], "name"), volume))
+			return true;
+	return false;
+}
+
 int spec_parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
 	const struct node *list;
@@ -73,6 +83,7 @@ int spec_parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *
 	s->volumes = rc || !n ? NULL : xcalloc(n, sizeof(*s->volumes));
 	for (size_t i = 0; !rc && i < n; i++) {
 		rc = parse_volume(list->children[i], &s->volumes[s->n_volumes++], err);
+		s->volumes[i].as_folder = is_folder(spec, s->volumes[i].name);
 		take_read_only(list->children[i], s);
 	}
 	return rc;

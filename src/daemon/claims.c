@@ -47,7 +47,7 @@ static void bind(const struct agent *agent, const char *ns, struct volume *volum
 		claim_read(r->content, &claim);
 	folder = folder_of(agent, ns, volume->claim, claim.class_name);
 	free(volume->path);
-	volume->path = xasprintf("%s/" CLAIM_FILE, folder);
+	volume->path = xasprintf("%s/%s", folder, volume->as_folder ? CLAIM_FOLDER : CLAIM_FILE);
 	volume->capacity = claim.size;
 	volume->shared = claim.shared;
 	claim_done(&claim);

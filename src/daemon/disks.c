@@ -33,6 +33,8 @@ static enum use use_of(const struct vmi_spec *spec, const struct volume *volume)
 {
 	if (volume->kind == VOLUME_EPHEMERAL)
 		return USE_READ;
+	if (volume->as_folder)
+		return USE_SHARE;
 	for (size_t i = 0; i < spec->n_disks; i++) {
 		const struct disk *disk = &spec->disks[i];
 

@@ -59,7 +59,7 @@ void media_fill(const struct agent *agent, const struct machine *m, struct op *o
 		const struct volume *volume = volume_of(&m->vmi->typed, work->volume);
 		struct media_files files;
 
-		if (work->kind != VOLUME_WORK_MEDIUM ||
+		if ((work->kind != VOLUME_WORK_MEDIUM && work->kind != VOLUME_WORK_FOLDER) ||
 			files_of(agent, m, volume, &files, NULL) < 0)
 			continue;
 		work->files = files.list;

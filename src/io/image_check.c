@@ -287,6 +287,10 @@ static int check_work(struct job *job, size_t i)
 		return link_file(job, work);
 	case VOLUME_WORK_MEDIUM:
 		return image_stage_medium(job, work);
+	case VOLUME_WORK_FOLDER:
+		return image_make_folder(job, work);
+	case VOLUME_WORK_CLAIM_FOLDER:
+		return image_make_claim_folder(job, work);
 	case VOLUME_WORK_BRIDGE:
 	case VOLUME_WORK_DEVICE:
 	case VOLUME_WORK_PROGRAM:

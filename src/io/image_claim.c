@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file of a claim: <storage>/<namespace>/<claim>/disk.img. Below the storage folder, which is the
+ * The file of a claim: <storage>/<namespace>/<claim>/disk.img, or the folder beside it that guests share. Below the storage folder, which is the
  * configuration's, no link is followed: a guest writes to what is found there.
  */
 #include <errno.h>
@@ -13,20 +13,20 @@
 #include "io/image_private.h"
 
 #define FOLDER_MODE 0711 /* QEMU's user must get through */
+#define FILES_MODE  0755 /* as the guest's users see it, until the guest says otherwise */
 #define CLAIM_DEPTH 2    /* folders below storage: the namespace's and the claim's */
 
 /* Takes folder; the folder of that name in it, made if it is not there, or -errno. */
-static int enter(int folder, const char *name)
+static int enter(int folder, const char *name, mode_t mode)
 {
-	bool made = mkdirat(folder, name, FOLDER_MODE) == 0;
+	bool made = mkdirat(folder, name, mode) == 0;
 	int ret = made || errno == EEXIST
 		? openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 		: -1;
 
 	if (ret < 0)
 		ret = -errno;
-	else if (made &&
-		(fchmod(ret, FOLDER_MODE) < 0 || fsync(folder) < 0)) /* whatever the umask */
+	else if (made && (fchmod(ret, mode) < 0 || fsync(folder) < 0)) /* whatever the umask */
 		close(ret), ret = -errno;
 	close(folder);
 	return ret;
@@ -59,7 +59,7 @@ static int open_claim(const char *path)
 	}
 	folder = open_storage(copy);
 	for (int i = 0; i < CLAIM_DEPTH && folder >= 0; i++)
-		folder = enter(folder, parts[i]);
+		folder = enter(folder, parts[i], FOLDER_MODE);
 	return folder;
 }
 
@@ -84,17 +84,23 @@ static int grow(struct job *job, const struct volume_work *work, int folder, con
 	return ret;
 }
 
+static int fail_on_the_way(struct job *job, const struct volume_work *work, const char *path,
+	int error)
+{
+	if (error != ENOTDIR && error != ELOOP)
+		return image_fail(job, work, path, error);
+	return err_set(&job->err, ERR_INVALID,
+		"volume '%s': '%s': a part of it is no folder, and links are not followed there; "
+		"to have claims elsewhere, give their storage class a folder",
+		work->volume, path);
+}
+
 int image_make_claim(struct job *job, const struct volume_work *work, const char *path)
 {
 	int folder = open_claim(path), ret;
 
-	if (folder == -ENOTDIR || folder == -ELOOP)
-		return err_set(&job->err, ERR_INVALID,
-			"volume '%s': '%s': a part of it is no folder, and links are not followed there; "
-			"to have claims elsewhere, give their storage class a folder",
-			work->volume, path);
 	if (folder < 0)
-		return image_fail(job, work, path, -folder);
+		return fail_on_the_way(job, work, path, -folder);
 	ret = faccessat(folder, CLAIM_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0
 		? -EEXIST
 		: image_write_raw(folder, CLAIM_FILE, work->capacity);
@@ -104,6 +110,19 @@ int image_make_claim(struct job *job, const struct volume_work *work, const char
 		ret = image_fail(job, work, path, -ret);
 	close(folder);
 	return ret;
+}
+
+/* What is in it is the guests'. */
+int image_make_claim_folder(struct job *job, const struct volume_work *work)
+{
+	int folder = open_claim(work->target);
+
+	if (folder >= 0)
+		folder = enter(folder, CLAIM_FOLDER, FILES_MODE);
+	if (folder < 0)
+		return fail_on_the_way(job, work, work->target, -folder);
+	close(folder);
+	return 0;
 }
 
 /* The namespace's folder may be a link, too: of a claim elsewhere nothing is removed. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Removing a run's folder, or a claim's: by open folders, never following a link, no deeper than anything of ours can
- * be. A folder that is gone already is fine.
+ * Removing a run's folder, or a claim's: by open folders, never following a link. A guest that shared one may have made
+ * it of any depth: what lies too deep is moved up, and goes in the next round. A folder that is gone already is fine.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,9 +19,21 @@ static bool is_dots(const char *name)
 	return streq(name, ".") || streq(name, "..");
 }
 
-static int remove_below(int fd, unsigned depth);
+struct removal {
+	int top; /* the folder that is to go */
+	unsigned moved;
+};
 
-static int remove_entry(int fd, const char *name, unsigned depth)
+static int remove_below(struct removal *r, int fd, unsigned depth);
+
+static int move_up(struct removal *r, int fd, const char *name)
+{
+	autofree char *up = xasprintf(".deep-%u", r->moved++);
+
+	return renameat(fd, name, r->top, up) < 0 ? -errno : 0;
+}
+
+static int remove_entry(struct removal *r, int fd, const char *name, unsigned depth)
 {
 	int child, ret;
 
@@ -29,18 +42,18 @@ static int remove_entry(int fd, const char *name, unsigned depth)
 	if (errno != EISDIR && errno != EPERM)
 		return -errno;
 	if (depth == CLEAN_DEPTH_MAX)
-		return -ENOTEMPTY;
+		return move_up(r, fd, name);
 	child = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (child < 0)
 		return -errno;
-	ret = remove_below(child, depth + 1);
+	ret = remove_below(r, child, depth + 1);
 	if (ret == 0 && unlinkat(fd, name, AT_REMOVEDIR) < 0)
 		ret = -errno;
 	return ret;
 }
 
 /* Takes fd. */
-static int remove_below(int fd, unsigned depth)
+static int remove_below(struct removal *r, int fd, unsigned depth)
 {
 	DIR *dir = fdopendir(fd);
 	struct dirent *entry;
@@ -52,7 +65,7 @@ static int remove_below(int fd, unsigned depth)
 	}
 	while (ret == 0 && (entry = readdir(dir))) {
 		if (!is_dots(entry->d_name))
-			ret = remove_entry(fd, entry->d_name, depth);
+			ret = remove_entry(r, fd, entry->d_name, depth);
 	}
 	closedir(dir);
 	return ret;
@@ -60,11 +73,19 @@ static int remove_below(int fd, unsigned depth)
 
 int image_remove_tree(const char *folder)
 {
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), ret;
+	struct removal r = { open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), 0 };
+	unsigned before;
+	int ret;
 
-	if (fd < 0)
+	if (r.top < 0)
 		return errno == ENOENT ? 0 : -errno;
-	ret = remove_below(fd, 0);
+	do {
+		int fd = openat(r.top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		before = r.moved;
+		ret = fd < 0 ? -errno : remove_below(&r, fd, 0);
+	} while (ret == 0 && r.moved != before);
+	close(r.top);
 	return ret == 0 && rmdir(folder) < 0 ? -errno : ret;
 }
 

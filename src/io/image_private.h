@@ -47,11 +47,15 @@ int image_find(struct job *job, const struct volume_work *work, char ret_real[PA
 
 /* image_claim.c: the work's file of a claim, at path, is there and has its size. */
 int image_make_claim(struct job *job, const struct volume_work *work, const char *path);
+/* … or its folder, at the work's target. */
+int image_make_claim_folder(struct job *job, const struct volume_work *work);
 /* Removes a claim's folder with all that is in it; 0 if there is none, else -errno. */
 int image_drop_claim(const char *folder);
 
 /* image_medium.c: lays the files of a medium out for the child, in the folder that work_stage() names. */
 int image_stage_medium(struct job *job, const struct volume_work *work);
+/* Makes the folder that a guest is to have, with the files. */
+int image_make_folder(struct job *job, const struct volume_work *work);
 char *work_stage(const struct volume_work *work); /* owned */
 
 /* image_clean.c: removes a folder with all that is in it; 0 if there is none, else -errno. */

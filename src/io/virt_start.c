@@ -72,6 +72,9 @@ virDomainPtr virt_define(virConnectPtr conn, const struct op *op, const char *gi
 	dom = virDomainDefineXMLFlags(conn, xml, 0);
 	if (!dom) {
 		virt_error(err, "define domain '%s'", op->domain);
+		if (strstr(err->msg, "virtiofs is not"))
+			err_wrap(err,
+				"only an agent that runs as root can give a guest filesystems");
 		return NULL;
 	}
 	virDomainSetAutostart(dom, 0); /* it may have been set by hand; who starts VMs is us */
@@ -96,6 +99,10 @@ static void create_failed(const struct op *op, const char *kept, struct err *err
 	autofree char *locked = virt_locked_image(virGetLastErrorMessage());
 
 	virt_error(err, "start domain '%s'", op->domain);
+	if (strstr(err->msg, "satisfying virtiofsd"))
+		err_wrap(err,
+			"this host has no virtiofsd, which filesystems need: install the package "
+			"virtiofsd, or with QEMU before 8 qemu-system-common");
 	if (locked)
 		err_wrap(err,
 			"disk image '%s' is open in another process; find it with 'fuser -v %s' "

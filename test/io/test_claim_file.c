@@ -125,6 +125,43 @@ START_TEST(test_it_is_made_once_and_grows)
 }
 END_TEST
 
+static int share(void)
+{
+	autofree char *target = xasprintf("%s/files", w.claim);
+	struct volume_work work = { .kind = VOLUME_WORK_CLAIM_FOLDER,
+		.volume = (char *)"data",
+		.target = target };
+	struct op op = { .kind = OP_PREPARE, .directory = w.run, .work = &work, .n_work = 1 };
+
+	return run_op(&op);
+}
+
+/* Beside the disk; what guests put there stays, and goes with the claim however deep it lies. */
+START_TEST(test_a_folder_of_it)
+{
+	struct stat st;
+
+	ck_assert_msg(share() == ERR_OK, "%s", w.err.msg);
+	ck_assert_int_eq(make(MIB), ERR_OK);
+	shell("cd pvc/shop/db/files && echo kept >file && for i in $(seq 100); do mkdir -p a/b && cd a; done; echo x >f");
+	ck_assert_int_eq(share(), ERR_OK);
+	shell("test \"$(cat pvc/shop/db/files/file)\" = kept");
+	shell("chmod 700 pvc/shop/db/files");
+	ck_assert_int_eq(share(), ERR_OK);
+	shell("test \"$(stat -c %a pvc/shop/db/files)\" = 700"); /* it is the guests' */
+	ck_assert_msg(drop() == ERR_OK, "%s", w.err.msg);
+	ck_assert_int_ne(stat(w.claim, &st), 0);
+}
+END_TEST
+
+START_TEST(test_a_folder_that_is_a_link)
+{
+	shell("mkdir -p pvc/shop/db secret && ln -s ../../../secret pvc/shop/db/files");
+	ck_assert_int_eq(share(), ERR_INVALID);
+	ck_assert_ptr_nonnull(strstr(w.err.msg, "links are not followed"));
+}
+END_TEST
+
 /* A guest may write into its claim what looks like an image that names another file. */
 START_TEST(test_an_overlay_takes_it_for_raw)
 {
@@ -195,6 +232,8 @@ Suite *test_claim_file_suite(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, test_it_is_made_once_and_grows);
+	tcase_add_test(tcase, test_a_folder_of_it);
+	tcase_add_test(tcase, test_a_folder_that_is_a_link);
 	tcase_add_test(tcase, test_an_overlay_takes_it_for_raw);
 	tcase_add_test(tcase, test_it_is_removed_with_its_folder);
 	tcase_add_loop_test(tcase, test_no_link_leads_out, 0, ARRAY_SIZE(bad));

@@ -471,6 +471,46 @@ START_TEST(test_medium_that_fails)
 }
 END_TEST
 
+/* Its users may read what is in it, and nobody but the agent's user gets there on the host. */
+START_TEST(test_folder)
+{
+	autofree char *above = path_in(w.run, "folders"), *target = path_in(above, "settings");
+	struct media_file files[] = { { (char *)"key", (char *)"a\0b", 3 },
+		{ (char *)"below/it", (char *)"", 0 } };
+	struct volume_work work = { .kind = VOLUME_WORK_FOLDER,
+		.volume = (char *)"settings",
+		.target = target,
+		.files = files,
+		.n_files = ARRAY_SIZE(files) };
+
+	ck_assert_msg(run_op(OP_PREPARE, &work, 1) == ERR_OK, "%s", w.err.msg);
+	shell("printf 'a\\000b' | cmp - '%s/key'%s", target, "");
+	shell("cd '%s' && test \"$(stat -c %%a . key below below/it | tr '\\n' ' ')\" = '755 644 755 644 '%s",
+		target, "");
+	shell("test \"$(stat -c %%a '%s')\" = 700%s", above, "");
+	work.n_files = 1; /* made anew */
+	ck_assert_int_eq(run_op(OP_PREPARE, &work, 1), ERR_OK);
+	shell("test \"$(ls '%s')\" = key%s", target, "");
+	work.n_files = 2;
+	files[1].path = (char *)"key/below";
+	ck_assert_int_eq(run_op(OP_PREPARE, &work, 1), ERR_NOT_FOUND); /* a file is no folder */
+	assert_said("volume 'settings'");
+	ck_assert_int_eq(run_op(OP_CLEAN, NULL, 0), ERR_OK);
+	ck_assert(!exists(w.run));
+}
+END_TEST
+
+/* A guest had it. */
+START_TEST(test_clean_goes_as_deep_as_it_takes)
+{
+	shell("mkdir -p '%s' && cd '%s' && "
+	      "for i in $(seq 300); do mkdir -p folder/b && touch folder/f && cd folder; done",
+		w.run, w.run);
+	ck_assert_msg(run_op(OP_CLEAN, NULL, 0) == ERR_OK, "%s", w.err.msg);
+	ck_assert(!exists(w.run));
+}
+END_TEST
+
 START_TEST(test_clean_takes_all_and_only_that)
 {
 	autofree char *precious = path_in(w.folder, "precious"), *kept = path_in(precious, "kept");
@@ -538,6 +578,8 @@ Suite *test_image_suite(void)
 	tcase_add_test(tcase, test_many_works_stop_at_the_first_error);
 	tcase_add_test(tcase, test_medium);
 	tcase_add_test(tcase, test_medium_that_fails);
+	tcase_add_test(tcase, test_folder);
+	tcase_add_test(tcase, test_clean_goes_as_deep_as_it_takes);
 	tcase_add_test(tcase, test_clean_takes_all_and_only_that);
 	tcase_add_test(tcase, test_clean_does_not_follow_a_link_itself);
 	suite_add_tcase(suite, tcase);

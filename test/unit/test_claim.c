@@ -260,6 +260,28 @@ START_TEST(a_volume_of_a_claim)
 }
 END_TEST
 
+/* What guests share lies beside the disk, and is a folder. */
+START_TEST(a_folder_of_a_claim)
+{
+	struct vmi_spec spec = spec_of(
+		"{domain: {firmware: {uuid: 5d307ca9-b3ef-428c-8861-06e72d69f223}, memory: {guest: 64Mi}, "
+		"devices: {filesystems: [{name: d, virtiofs: {}}]}}, "
+		"volumes: [{name: d, persistentVolumeClaim: {claimName: c}}]}");
+	struct volume_work *work;
+	size_t n;
+
+	ck_assert(spec.volumes[0].as_folder);
+	ck_assert_uint_eq(spec.n_disks, 0);
+	spec.volumes[0].path = xstrdup("/pvc/default/c/" CLAIM_FOLDER);
+	volume_works(&spec, "/run", &work, &n);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_int_eq(work[0].kind, VOLUME_WORK_CLAIM_FOLDER);
+	ck_assert_str_eq(work[0].target, "/pvc/default/c/files");
+	op_done(&(struct op){ .work = work, .n_work = n });
+	vmi_spec_done(&spec);
+}
+END_TEST
+
 START_TEST(an_ephemeral_volume)
 {
 	struct vmi_spec spec =
@@ -329,6 +351,7 @@ Suite *test_claim_suite(void)
 	tcase_add_test(tcase, it_is_bound_when_its_file_is_made);
 	tcase_add_test(tcase, how_it_is_to_go_is_stored);
 	tcase_add_test(tcase, a_volume_of_a_claim);
+	tcase_add_test(tcase, a_folder_of_a_claim);
 	tcase_add_test(tcase, an_ephemeral_volume);
 	tcase_add_loop_test(tcase, volumes_that_are_refused, 0, ARRAY_SIZE(unfit));
 	suite_add_tcase(suite, tcase);

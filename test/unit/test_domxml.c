@@ -186,7 +186,7 @@ END_TEST
 
 /* Manifests of test/unit/manifests/good, and what becomes of them. */
 static const char *const manifests[] = { "features", "passthrough", "devices", "tablets", "growth",
-	"luns", "quotas", "efi-tpm", "tpm", "sev", "pinned" };
+	"luns", "quotas", "efi-tpm", "tpm", "sev", "pinned", "folders" };
 
 /* Twice each: on KVM, and without. */
 START_TEST(of_a_manifest)

@@ -76,6 +76,25 @@ START_TEST(row)
 }
 END_TEST
 
+/* Neither its disks nor its filesystems can be without this host. */
+START_TEST(a_folder)
+{
+	struct volume folder = { .name = (char *)"f",
+		.as_folder = true,
+		.kind = VOLUME_CLAIM,
+		.shared = true };
+	struct vmi vmi = { .typed = { .volumes = &folder, .n_volumes = 1 } };
+	struct migratable m;
+
+	migratable_of(&vmi, &m);
+	ck_assert_str_eq(m.reason, "DisksNotLiveMigratable");
+	ck_assert_str_eq(m.message, "filesystem 'f' is served by this host (virtiofs)");
+	ck_assert_ptr_nonnull(m.storage);
+	ck_assert(!m.block);
+	migratable_done(&m);
+}
+END_TEST
+
 /* Reasons that lie in one field of the spec. */
 START_TEST(features_of_one_host)
 {
@@ -129,6 +148,7 @@ Suite *test_migratable_suite(void)
 	Suite *s = suite_create("migratable");
 	TCase *table = tcase_create("§1.3 LiveMigratable");
 
+	tcase_add_test(table, a_folder);
 	tcase_add_loop_test(table, row, 0, ARRAY_SIZE(rows));
 	tcase_add_test(table, features_of_one_host);
 	tcase_add_test(table, shares_of_one_host);
