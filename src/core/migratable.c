@@ -161,6 +161,16 @@ void migratable_of(const struct vmi *vmi, struct migratable *ret)
 		ret->block |= is_copied(&vmi->typed, &vmi->typed.volumes[i]);
 }
 
+void migratable_findings(const struct vmi *vmi, struct findings *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
+		autofree char *why = checks[i].check(vmi);
+
+		if (why)
+			findings_add(ret, NULL, checks[i].reason, "%s", why);
+	}
+}
+
 void migratable_done(struct migratable *m)
 {
 	free(m->message);

@@ -6,7 +6,7 @@
 #ifndef VMAGENT_CORE_MIGRATABLE_H
 #define VMAGENT_CORE_MIGRATABLE_H
 
-#include <vmagent/model.h>
+#include "core/manifest.h"
 
 struct migratable {
 	const char *
@@ -17,6 +17,8 @@ struct migratable {
 };
 
 void migratable_of(const struct vmi *vmi, struct migratable *ret);
+/* Every check that fails, each as a finding whose field is its reason. */
+void migratable_findings(const struct vmi *vmi, struct findings *ret);
 void migratable_done(struct migratable *m);
 
 #endif

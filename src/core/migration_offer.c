@@ -93,3 +93,16 @@ char *migration_copies(const struct vmi_spec *spec)
 	}
 	return list.data;
 }
+
+int64_t migration_copies_size(const struct vmi_spec *spec)
+{
+	int64_t size = 0;
+
+	for (size_t i = 0; i < spec->n_disks; i++) {
+		const struct volume *volume = volume_of(spec, spec->disks[i].name);
+
+		if (is_copied(&spec->disks[i], volume) && volume->capacity > 0)
+			size += volume->capacity;
+	}
+	return size;
+}

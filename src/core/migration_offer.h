@@ -24,5 +24,7 @@ void migration_offer_done(struct migration_offer *offer);
 /* The disks whose content has to go along, as the guest counts them ("vda,vdb"); owned by the caller, NULL: none. What
  * both hosts reach stays where it is, and what nobody writes to is made anew. */
 char *migration_copies(const struct vmi_spec *spec);
+/* The most that those copies come to in bytes, as far as the spec tells. */
+int64_t migration_copies_size(const struct vmi_spec *spec);
 
 #endif
