@@ -47,7 +47,8 @@
 	X(MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30)    \
 	X(PROBE, "probe", LANE_PROBE, 90)                      \
 	X(SCREENSHOT, "screenshot", LANE_ERRAND, 15)           \
-	X(FORWARD, "port-forward", LANE_ERRAND, 15)
+	X(FORWARD, "port-forward", LANE_ERRAND, 15)            \
+	X(COMPARE, "compare-host", LANE_READ, 30)
 
 /*
  * GUEST is for what a user does to a run that lives; hung there, it is in the way of no stop. AGENT is for what the
@@ -140,7 +141,7 @@ struct op {
 	char vmi_uid[UID_SIZE]; /* the run that it is for; START's and DESTROY's domain must carry it */
 	char uuid[UID_SIZE]; /* the domain's UUID */
 	char *domain;        /* owned; the domain's name; DESCRIBE: or its UUID */
-	char *xml; /* owned; START: the domain's; CLAIM: the metadata element; PURGE: of a domain
+	char *xml; /* owned; START: the domain's; CLAIM: the metadata element; COMPARE: of a CPU, or NULL; PURGE: of a domain
 			      * that is undefined along with all that the VM kept */
 	char *replaces; /* owned or NULL; START: the shut-off domain of the same UUID, and without our
 			 * metadata, whose definition this one replaces */
@@ -153,7 +154,7 @@ struct op {
 	struct migration_limits limits; /* MIGRATE */
 	char *copies; /* owned or NULL; MIGRATE, MIGRATE_PREPARE: disks that are copied: "vda,vdb" */
 	char *jobs; /* owned or NULL; LIST, READ: UUIDs of domains of which is asked whether they are being copied */
-	char *directory; /* owned; PREPARE, CLEAN: the run's own folder; DROP: a claim's */
+	char *directory; /* owned; PREPARE, CLEAN: the run's own folder; DROP: a claim's; COMPARE: whose free space is asked for */
 	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes */
 	struct volume_work *work; /* owned; PREPARE */
 	size_t n_work;
@@ -164,9 +165,9 @@ struct op {
 	unsigned port;         /* FORWARD, PROBE: the guest's, TCP */
 	enum probe_kind probe; /* PROBE: what is asked; err says why it failed */
 	unsigned timeout_s;    /* PROBE: for the whole of it */
-	char *question;        /* owned or NULL; PROBE: as in struct probe */
-	bool wake;             /* SCREENSHOT: the pointer is moved before, to end a screen saver */
-	msec since;            /* WORDS: wall time before which no QEMU of this run was started */
+	char *question; /* owned or NULL; PROBE: as in struct probe; COMPARE: libvirt's name of what runs guests here: kvm, qemu */
+	bool wake;      /* SCREENSHOT: the pointer is moved before, to end a screen saver */
+	msec since;     /* WORDS: wall time before which no QEMU of this run was started */
 };
 void op_done(struct op *op);
 void op_copy(struct op *dst, const struct op *src);
@@ -226,7 +227,7 @@ struct op_result {
 	size_t n_domains;
 	struct domain_detail *detail; /* owned or NULL */
 	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
-	char *text; /* owned or NULL; MIGRATE_PREPARE: the offer; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
+	char *text; /* owned or NULL; MIGRATE_PREPARE: the offer; COMPARE: core/host_report.h; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
 		     * JSON object of such answers by command, without those that it could not give */
 	char *fallback; /* owned or NULL; START: why the guest has QEMU's own network stack */
 	char *image;    /* owned or NULL; SCREENSHOT: a PNG, SCREENSHOT_MAX bytes at most */

@@ -50,6 +50,7 @@ static do_op *const handlers[OP_KIND_MAX] = {
 	[OP_MIGRATE_RESUME] = virt_do_resume,
 	[OP_SCREENSHOT] = virt_do_screenshot,
 	[OP_FORWARD]  = virt_do_forward,
+	[OP_COMPARE]  = virt_do_compare,
 };
 static do_lasting_op *const lasting[OP_KIND_MAX] = {
 	[OP_MIGRATE]  = virt_do_migrate,

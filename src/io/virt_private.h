@@ -146,6 +146,8 @@ void virt_do_agent_look(virConnectPtr conn, const struct op *op, struct op_resul
 /* virt_errand.c, virt_forward.c */
 void virt_do_screenshot(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_forward(virConnectPtr conn, const struct op *op, struct op_result *result);
+/* virt_host.c */
+void virt_do_compare(virConnectPtr conn, const struct op *op, struct op_result *result);
 /* virt_probe.c */
 void virt_do_probe(virConnectPtr conn, const struct op *op, struct op_result *result);
 /* A command of QEMU's monitor for people; its answer is owned by the caller, NULL with words. */

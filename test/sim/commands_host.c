@@ -130,6 +130,22 @@ static bool tune_shares(struct world *w, const char *name, const char *value)
 		host_shares_add(&w->shares, device, HOST_DEVICE_PCI, mark + strlen("=pci:"));
 }
 
+/* What libvirt says of the host. */
+static bool tune_report(struct fake *fake, const char *name, const char *value)
+{
+	if (streq(name, "qemu"))
+		fake->qemu = atol(value);
+	else if (streq(name, "machine"))
+		fake->no_machine = streq(value, "none");
+	else if (streq(name, "space"))
+		fake->full = streq(value, "none");
+	else if (streq(name, "cpu"))
+		copy_str(fake->misfit, sizeof(fake->misfit), value);
+	else
+		return false;
+	return true;
+}
+
 /* tune NAME VALUE: as the administrator sets it; for the agent's next life as well. */
 void do_tune(struct command *c)
 {
@@ -152,6 +168,8 @@ void do_tune(struct command *c)
 		return;
 	}
 	if (tune_shares(c->w, c->words[0], value))
+		return;
+	if (tune_report(&c->w->fake, c->words[0], value))
 		return;
 	if (streq(c->words[0], "host-uuid")) {
 		c->w->options.host_uuid = "node1"; /* as a copied host has it */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/domxml.h"
+#include "core/host_report.h"
 #include "sim.h"
 
 /* ---- domains ---------------------------------------------------------------------------------- */
@@ -488,12 +489,26 @@ static void do_probe(struct world *w, const struct op *op, struct op_result *res
 		err_set(&result->err, ERR_HYPERVISOR, "HTTP status 500 from port %u", op->port);
 }
 
+static void do_compare(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct host_report report = { .libvirt = 9000000,
+		.qemu = w->fake.qemu ? w->fake.qemu : 7002000,
+		.cpu = "<cpu/>",
+		.machines = w->fake.no_machine ? "pc=pc-i440fx-7.2,"
+					       : "q35=pc-q35-7.2,pc-q35-7.2=pc-q35-7.2,",
+		.misfit = op->xml && *w->fake.misfit ? w->fake.misfit : NULL,
+		.space = w->fake.full ? 1 << 20 : INT64_C(1) << 40 };
+
+	result->text = host_report_write(&report);
+}
+
 /* clang-format off */
 static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_LIST]     = do_list,
 	[OP_READ]     = do_read,
 	[OP_PREPARE]  = do_prepare,
 	[OP_DESCRIBE] = do_describe,
+	[OP_COMPARE]  = do_compare,
 	[OP_CLAIM]    = do_claim,
 	[OP_START]    = do_start,
 	[OP_SHUTDOWN] = do_shutdown,

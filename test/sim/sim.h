@@ -183,6 +183,11 @@ struct fake {
 	struct op lanes[DOMAINS_MAX * LANE_MAX]; /* owned copies: under way for this agent */
 	msec since[DOMAINS_MAX * LANE_MAX];      /* they are */
 	size_t n_lanes;
+	/* What COMPARE tells of the host: */
+	long qemu;       /* its version; 0: a usual one */
+	bool no_machine; /* it does not have the guests' machine type */
+	bool full;       /* no space is left */
+	char misfit[64]; /* why guests' CPUs cannot be had; "": they can */
 };
 
 /* ---- the invariants' memory ------------------------------------------------------------------- */

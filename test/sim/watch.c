@@ -344,6 +344,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_AGENT_LOOK:
 	case OP_SCREENSHOT:
 	case OP_FORWARD:
+	case OP_COMPARE:
 	case OP_MIGRATE_PREPARE:
 	case OP_MIGRATE:
 	case OP_MIGRATE_WATCH:
@@ -445,7 +446,7 @@ void watch_submit(struct world *w, const struct op *op)
 	struct stored vmi;
 	const char *why;
 
-	if (op->kind == OP_LIST || op->kind == OP_DESCRIBE)
+	if (op->kind == OP_LIST || op->kind == OP_DESCRIBE || op->kind == OP_COMPARE)
 		return;
 	if (op->kind == OP_PURGE || op->kind == OP_DROP) {
 		(op->kind == OP_PURGE ? watch_purge : watch_drop)(w, op);
