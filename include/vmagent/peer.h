@@ -18,7 +18,9 @@
 #define PEER_VERSION_SIZE 32
 
 /* What a node can do beyond the protocol's version, X(constant, text). A text that is not here is ignored. */
-#define PEER_CAPABILITIES(X) X(KVM, "kvm") /* its guests run on hardware virtualization */
+#define PEER_CAPABILITIES(X)                                                        \
+	X(KVM, "kvm")               /* its guests run on hardware virtualization */ \
+	X(CHECK, "migration-check") /* it answers CHECK */
 
 enum peer_capability {
 #define X(c, t) PEER_CAN_##c,
@@ -57,22 +59,27 @@ struct peer_hello {                        /* how a node introduces itself */
 	X(PREPARE, "PREPARE", 16, HANDOVER_DOCUMENT_MAX) /* make ready for this guest */           \
 	X(OUT, "OUT", 17, 1024)                          /* it is not decided yet: wait */         \
 	X(COMMIT, "COMMIT", 18, HANDOVER_DOCUMENT_MAX)   /* it is yours */                         \
-	X(ABORT, "ABORT", 19, 1024)           /* it is ours: remove what you made ready */         \
-	X(UNKNOWN_DB, "UNKNOWN-DB", 20, 1024) /* the database that would know is lost */           \
-	X(ACK, "ACK", 21, 1024)               /* FINALIZED is stored: forget it */                 \
-	X(PREPARED, "PREPARED", 32, HANDOVER_OFFER_MAX) /* begin; this is the way */               \
-	X(BUSY, "BUSY", 33, 1024)                       /* ask again later */                      \
-	X(DECLINED, "DECLINED", 34, 1024)               /* never */                                \
-	X(QUERY, "QUERY", 35, 1024)                     /* what has become of it? */               \
-	X(COMPLETE, "COMPLETE", 36, 1024)               /* all of it is here, and stands still */  \
-	X(NOIMAGE, "NOIMAGE", 37, 1024)                 /* it was, and is not any more */          \
-	X(ABORTED, "ABORTED", 38, 1024)                 /* nothing of it is here any more */       \
-	X(FINALIZED, "FINALIZED", 39, 1024)             /* it has ended; this is how */            \
-	X(WHOSE, "WHOSE", 48, 1024)                     /* our database is lost: what have you? */ \
-	X(MINE, "MINE", 49, HANDOVER_DOCUMENT_MAX)      /* these machines */
+	X(ABORT, "ABORT", 19, 1024)                  /* it is ours: remove what you made ready */  \
+	X(UNKNOWN_DB, "UNKNOWN-DB", 20, 1024)        /* the database that would know is lost */    \
+	X(ACK, "ACK", 21, 1024)                      /* FINALIZED is stored: forget it */          \
+	X(CHECK, "CHECK", 22, HANDOVER_DOCUMENT_MAX) /* could this guest come? Nothing is made */  \
+	X(PREPARED, "PREPARED", 32, HANDOVER_OFFER_MAX)    /* begin; this is the way */            \
+	X(BUSY, "BUSY", 33, 1024)                          /* ask again later */                   \
+	X(DECLINED, "DECLINED", 34, HANDOVER_FINDINGS_MAX) /* never */                             \
+	X(QUERY, "QUERY", 35, 1024)                        /* what has become of it? */            \
+	X(COMPLETE, "COMPLETE", 36, 1024)                /* all of it is here, and stands still */ \
+	X(NOIMAGE, "NOIMAGE", 37, 1024)                  /* it was, and is not any more */         \
+	X(ABORTED, "ABORTED", 38, 1024)                  /* nothing of it is here any more */      \
+	X(FINALIZED, "FINALIZED", 39, 1024)              /* it has ended; this is how */           \
+	X(CHECKED, "CHECKED", 40, HANDOVER_FINDINGS_MAX) /* what stands in its way */              \
+	X(WHOSE, "WHOSE", 48, 1024)                /* our database is lost: what have you? */      \
+	X(MINE, "MINE", 49, HANDOVER_DOCUMENT_MAX) /* these machines */
 
 /* The most that a domain as its target has it can come to, as text within text. */
 #define HANDOVER_OFFER_MAX (1 << 20)
+
+/* The most that what stands in a guest's way can come to, as text within text. */
+#define HANDOVER_FINDINGS_MAX (1 << 17)
 
 /* The most that a VM and its run can come to as text, within text. */
 #define HANDOVER_DOCUMENT_MAX (4 << 20)
@@ -92,9 +99,11 @@ struct handover {
 	int64_t epoch;            /* of the ownership that it is about */
 	unsigned succeeded;       /* FINALIZED: 1: the guest goes on at the target */
 	char why[PEER_WHY_SIZE];  /* printable ASCII, or "" */
+	int64_t room;             /* CHECKED: bytes of memory that are free for guests */
 	const char *
-		document; /* PREPARE, COMMIT: JSON of what travels; MINE: of names; PREPARED: an offer
-			   * (core/migration_offer.h), or NULL; else NULL. Borrowed */
+		document; /* PREPARE, COMMIT, CHECK: JSON of what travels; MINE: of names; PREPARED: an offer
+			   * (core/migration_offer.h), or NULL; DECLINED, CHECKED: findings
+			   * (core/migration_check.h), or NULL; else NULL. Borrowed */
 };
 
 struct peer_config {   /* one entry of the configuration */

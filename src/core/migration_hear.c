@@ -3,6 +3,7 @@
  * What two hosts say about a migration that both know, or that one of them does not: what each message means
  * in each state. A fact is noted for the decider; an answer only repeats what is stored already.
  */
+#include "core/migration_check.h"
 #include "core/migration_private.h"
 
 struct call {
@@ -56,8 +57,15 @@ static struct migration_answer hear_busy(const struct call *c)
 
 static struct migration_answer hear_declined(const struct call *c)
 {
-	if (is_asking(c->g))
-		replace_str(&c->g->refusal, c->h->why);
+	struct findings findings = { 0 };
+	autofree char *words = NULL;
+
+	if (!is_asking(c->g))
+		return nothing;
+	migration_findings_read(c->h->document, &findings);
+	words = migration_findings_words(&findings);
+	replace_str(&c->g->refusal, words ? words : c->h->why);
+	findings_done(&findings);
 	return nothing;
 }
 

@@ -34,6 +34,8 @@ static bool rule_pending(const struct migration_view *v, struct migration_plan *
 	if (!is_wanted(v))
 		return plan_migration(plan, MIGRATION_STEP_FAIL,
 			"the virtual machine instance does not run any more");
+	if (v->g->refusal)
+		return plan_migration(plan, MIGRATION_STEP_FAIL, v->g->refusal);
 	if (v->now.boot >= limit)
 		return plan_migration(plan, MIGRATION_STEP_FAIL,
 			"it was not its turn for 15 minutes");

@@ -12,12 +12,12 @@
 
 #define EXACT_MAX 999999999999999.0 /* 15 digits: as many as cJSON writes */
 
-enum type { TYPE_UNSIGNED, TYPE_INT64, TYPE_TEXT, TYPE_OPTIONAL };
+enum type { TYPE_UNSIGNED, TYPE_INT64, TYPE_MAYBE, TYPE_TEXT, TYPE_OPTIONAL };
 
 struct field {
 	const char *key;
 	enum type type;
-	size_t offset, size; /* size: TEXT, with its NUL; an OPTIONAL one may be missing */
+	size_t offset, size; /* size: TEXT, with its NUL; OPTIONAL and MAYBE ones may be missing */
 	double min, max;     /* of a number */
 };
 
@@ -25,6 +25,7 @@ struct field {
 	{                                                                      \
 		key, TYPE_##type, offsetof(struct object, member), 0, min, max \
 	}
+#define MAYBE(object, key, member, min, max) NUMBER(MAYBE, object, key, member, min, max)
 #define TEXT_OF(type, object, key, member)                            \
 	{                                                             \
 		key, TYPE_##type, offsetof(struct object, member),    \
@@ -63,6 +64,7 @@ static const struct field handover_fields[] = {
 	NUMBER(INT64,    handover, "epoch",     epoch,     0, EXACT_MAX),
 	NUMBER(UNSIGNED, handover, "succeeded", succeeded, 0, 1),
 	TEXT(handover, "why",        why),
+	MAYBE(handover, "room",      room,      0, EXACT_MAX),
 };
 /* clang-format on */
 
@@ -88,7 +90,7 @@ static int read_field(const cJSON *json, const struct field *f, void *object, st
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, f->key);
 	void *to = (char *)object + f->offset;
 
-	if (!item && f->type == TYPE_OPTIONAL)
+	if (!item && (f->type == TYPE_OPTIONAL || f->type == TYPE_MAYBE))
 		return 0;
 	if (f->type == TYPE_TEXT || f->type == TYPE_OPTIONAL) {
 		if (!cJSON_IsString(item) || strlen(item->valuestring) >= f->size)
@@ -148,13 +150,15 @@ static int read_hello(const cJSON *json, struct peer_hello *ret, struct err *err
 
 static bool has_document(enum handover_kind kind)
 {
-	return kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT || kind == HANDOVER_MINE;
+	return kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT || kind == HANDOVER_MINE ||
+		kind == HANDOVER_CHECK;
 }
 
 /* Without one it is the word alone, as it was first. */
 static bool may_have_document(enum handover_kind kind)
 {
-	return has_document(kind) || kind == HANDOVER_PREPARED;
+	return has_document(kind) || kind == HANDOVER_PREPARED || kind == HANDOVER_DECLINED ||
+		kind == HANDOVER_CHECKED;
 }
 
 static int read_handover(const cJSON *json, struct peer_message *ret, struct err *err)

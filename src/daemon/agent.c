@@ -3,6 +3,7 @@
  * The agent's birth and its one door. Loading is the same road as a restart: all objects from the
  * store, everything dirty, facts unknown until libvirt has been asked. There is no recovery code.
  */
+#include "daemon/arrivals.h"
 #include "daemon/agent.h"
 
 #include <assert.h>
@@ -170,6 +171,9 @@ void agent_free(struct agent *agent)
 	ops_done(agent);
 	notes_done(agent);
 	adoptions_done(agent);
+	checks_done(agent);
+	arrivals_done(agent);
+	free(agent->report.text);
 	agent_drop_errands(agent);
 	free(agent->errands);
 	replies_done(agent);

@@ -27,7 +27,7 @@
 struct inflight { /* an op that left, by rising id */
 	uint64_t id;
 	enum op_kind kind;
-	char *ns, *name; /* owned; NULL for LIST, DESCRIBE and DROP */
+	char *ns, *name; /* owned; NULL for LIST, DESCRIBE, DROP and COMPARE */
 	char vmi_uid[UID_SIZE];
 	uint64_t facts; /* the machine's fact counter when it left */
 };
@@ -163,6 +163,12 @@ struct letter {           /* a handover that leaves with the commit */
 	char *document; /* owned or NULL: the handover's */
 };
 
+struct report {      /* what libvirt says of this host, asked for at each connect: arrivals.c */
+	char *text;  /* owned or NULL: core/host_report.h */
+	bool asked;  /* since the connection came up */
+	uint64_t op; /* 0: none under way */
+};
+
 struct migrations {
 	struct migration **list; /* owned */
 	size_t n, cap;
@@ -238,6 +244,13 @@ struct agent {
 	bool has_database_id;   /* stored */
 	struct letter *letters; /* owned */
 	size_t n_letters, cap_letters;
+	struct report report;
+	struct inquiry *inquiries; /* owned: arrivals.c */
+	size_t n_inquiries, cap_inquiries;
+	struct asked_check **checks; /* owned: checks.c */
+	size_t n_checks, cap_checks;
+	const struct records
+		*beside; /* what comes with the guest that is looked at just now, or NULL */
 };
 
 /* Grows a list of structs by one zeroed element and returns it. */
@@ -294,6 +307,8 @@ void ops_plan_list(struct agent *agent, struct now now);
 /* The op of an errand for m's run; returns its id. */
 uint64_t ops_plan_errand(struct agent *agent, struct machine *m, const struct errand *errand);
 uint64_t ops_plan_describe(struct agent *agent, const char *domain); /* returns its id */
+/* What libvirt says of this host, and whether it can have that CPU (NULL: none); takes cpu; returns its id. */
+uint64_t ops_plan_compare(struct agent *agent, char *cpu);
 uint64_t ops_plan_drop(struct agent *agent, char *folder); /* takes folder; returns its id */
 void ops_send(struct agent *agent, struct now now);
 /* Whether op id still waits for the commit. */
@@ -331,6 +346,9 @@ void agent_delete_object(struct agent *agent, const struct target *t, const stru
 	struct now now);
 
 /* records.c */
+/* Also among what comes with the guest that is looked at. */
+struct record *records_look(const struct agent *agent, enum object_kind kind, const char *ns,
+	const char *name);
 int records_load(struct agent *agent, struct err *err);
 int records_save(struct agent *agent, struct err *err);
 void records_committed(struct agent *agent);
@@ -390,6 +408,10 @@ void peers_done(struct agent *agent);
 void peers_count(struct agent *agent, struct machine *m); /* asked whenever m has changed */
 void peers_tell(struct agent *agent);                     /* after the commit: what has changed */
 bool peers_is_up(const struct agent *agent, const char *name);
+/* Whether it can be asked about guests; false with a finding. */
+bool peers_can_check(const struct agent *agent, const char *name, struct findings *why);
+const char *peers_name(const struct agent *agent,
+	const char *name);                           /* as configured: it lasts; or NULL */
 bool peers_have_answered(const struct agent *agent); /* all of them, what they have */
 void peers_ask(struct agent *agent);                 /* those that have not */
 void peers_answered(struct agent *agent, const char *name);

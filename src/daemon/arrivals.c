@@ -1,69 +1,225 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guests that are to come: what this host checks before it gets ready for one, and the run that waits for
- * what will be sent.
+ * Guests that are to come: libvirt is asked what of this host decides whether they can, then all that stands in their
+ * way is told at once; or this host gets ready, and a run waits for what will be sent. Until then nothing is made.
  */
 #include <string.h>
 
+#include "core/edit.h"
+#include "core/host_report.h"
 #include "core/json.h"
+#include "core/migration_check.h"
 #include "daemon/arrivals.h"
 #include "daemon/migrations.h"
 #include "daemon/obstacles.h"
 
+#define INQUIRIES_MAX 16    /* at a time; more are asked for again */
+#define CPU_MAX       65536 /* bytes of XML */
+
+struct inquiry { /* somebody waits for libvirt's answer */
+	uint64_t op;
+	msec until;
+	const char *peer; /* borrowed from the configuration */
+	struct handover handover;
+	char *document; /* owned: the handover's */
+};
+
 struct arrival { /* a guest that is to come */
 	struct agent *agent;
-	const struct peer_event *event;
+	const struct inquiry *inquiry;
 	const cJSON *json;
 	const char *ns, *name;
 	struct now now;
+	/* What it is, as far as that can be read: */
+	struct records objects;
+	struct vmi *vmi; /* owned or NULL */
 };
 
-static bool is_same_host(const struct arrival *a)
-{
-	const char *theirs = cargo_text(a->json, "hostUUID"), *ours = a->agent->options->host_uuid;
-
-	return ours && ours[0] && streq(ours, theirs);
-}
+/* ---- facts ------------------------------------------------------------------------------------------------ */
 
 static bool is_stale(const struct arrival *a)
 {
 	const struct machine *m = machines_find(&a->agent->machines, a->ns, a->name);
+	int64_t epoch = a->inquiry->handover.epoch;
 
 	for (size_t i = 0; i < a->agent->migrations.n; i++) {
 		const struct migration *g = a->agent->migrations.list[i];
 
 		if (g->moved && streq(g->meta.ns, a->ns) && streq(g->vmi, a->name) &&
-			g->epoch >= a->event->handover->epoch)
+			g->epoch >= epoch)
 			return true;
 	}
-	return m && m->vm && m->vm->epoch >= a->event->handover->epoch;
+	return m && m->vm && m->vm->epoch >= epoch;
 }
 
-/* Why it cannot come at all, or NULL. */
-static const char *objection(const struct arrival *a)
+static bool has_name(const struct arrival *a)
 {
 	const struct machine *m = machines_find(&a->agent->machines, a->ns, a->name);
 
-	if (!a->agent->options->migrations)
-		return "it takes no guests from other hosts";
-	if (!a->ns || !a->name)
-		return "it does not say which guest it is about";
-	if (is_same_host(a))
-		return "it is the same host, by its UUID: give each a 'host_uuid' of its own in "
-		       "libvirtd.conf";
-	if (is_stale(a))
-		return "it had that guest later than the one who wants to send it";
-	if (m && ((m->vm && !m->vm->meta.deleted) || (m->vmi && !m->vmi->meta.deleted)))
-		return "it has a virtual machine of that name";
-	return NULL;
+	return m && ((m->vm && !m->vm->meta.deleted) || (m->vmi && !m->vmi->meta.deleted));
 }
+
+static long number_of(const struct arrival *a, const char *key)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(a->json, key);
+
+	return cJSON_IsNumber(item) && item->valuedouble > 0 && item->valuedouble < 1e15
+		? (long)item->valuedouble
+		: 0;
+}
+
+static bool is_true(const struct arrival *a, const char *key)
+{
+	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(a->json, key));
+}
+
+static bool has_machine(const struct arrival *a, const struct host_report *here)
+{
+	const char *type = cargo_text(a->json, "machine");
+	autofree char *found = host_report_machine(here, type);
+
+	return !here->machines || streq(found, type);
+}
+
+static const char *owner_of(const struct vmi *vmi)
+{
+	return *vmi->owner ? vmi->owner : vmi->meta.uid;
+}
+
+static bool has_class(const struct storage *storage, const char *name)
+{
+	for (size_t i = 0; i < storage->n_classes; i++)
+		if (streq(storage->classes[i].name, name))
+			return true;
+	return !storage->n_classes;
+}
+
+/* Claims of a class that is not here would lie elsewhere. */
+static char *classes_words(const struct arrival *a)
+{
+	const struct storage *storage = a->agent->options->storage;
+	char *words = NULL;
+
+	for (size_t i = 0; storage && i < a->objects.n && !words; i++) {
+		const struct record *r = a->objects.list[i];
+		struct claim claim = { 0 };
+
+		if (r->kind == KIND_PVC)
+			claim_read(r->content, &claim);
+		if (claim.class_name && !has_class(storage, claim.class_name))
+			words = xasprintf("it has no storage class '%s', of PersistentVolumeClaim '%s'",
+				claim.class_name, r->meta.name);
+		claim_done(&claim);
+	}
+	return words;
+}
+
+/* What a run of its own would wait for here. */
+static void obstacle_words(const struct arrival *a, struct migration_facts *f)
+{
+	static const struct {
+		enum migration_check check;
+		enum obstacle (*find)(const struct agent *agent, const struct machine *m,
+			char **ret_words);
+	} rules[] = {
+		{ MIGRATION_CHECK_KVM, kvm_obstacle },
+		{ MIGRATION_CHECK_PLACE, placing_obstacle },
+		{ MIGRATION_CHECK_CLAIMS, claims_obstacle },
+		{ MIGRATION_CHECK_VOLUMES, disks_obstacle },
+		{ MIGRATION_CHECK_MEDIA, media_obstacle },
+		{ MIGRATION_CHECK_NETWORKS, networks_obstacle },
+		{ MIGRATION_CHECK_MACS, macs_obstacle },
+		{ MIGRATION_CHECK_ROOM, capacity_obstacle },
+	};
+	autofree char *ns = xstrdup(a->ns), *name = xstrdup(a->name);
+	struct machine m = { .ns = ns, .name = name, .vmi = a->vmi };
+
+	a->agent->beside = &a->objects;
+	claims_bind(a->agent, &m);
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		rules[i].find(a->agent, &m, &f->words[rules[i].check]);
+	a->agent->beside = NULL;
+}
+
+static char *words_of(const struct err *err)
+{
+	return xstrdup(err->msg);
+}
+
+/* Its VM is checked as well, so that what comes with COMMIT is no surprise. */
+static int read_guest(struct arrival *a, bool is_new, struct err *err)
+{
+	const char *vm = cargo_text(a->json, "vm");
+
+	if (vm && cargo_check(a->agent, vm, is_new, err) < 0)
+		return -(int)err->code;
+	if (cargo_run(a->agent, a->json, is_new, &a->vmi, err) < 0)
+		return -(int)err->code;
+	if (streq(a->vmi->meta.ns, a->ns) && streq(a->vmi->meta.name, a->name) &&
+		a->vmi->phase == PHASE_RUNNING)
+		return 0;
+	vmi_free(take(&a->vmi));
+	return err_set(err, ERR_BAD_REQUEST, "it is another run");
+}
+
+static void guest_facts(struct arrival *a, struct migration_facts *f)
+{
+	struct err err;
+
+	if (luggage_read(a->agent, a->json, a->ns, &a->objects, &err) < 0)
+		f->words[MIGRATION_CHECK_OBJECTS] = words_of(&err);
+	if (read_guest(a, !f->has_name, &err) < 0)
+		f->words[MIGRATION_CHECK_VALID] = words_of(&err);
+	if (!a->vmi)
+		return;
+	f->adopted = a->vmi->domain;
+	if (!f->words[MIGRATION_CHECK_OBJECTS])
+		f->words[MIGRATION_CHECK_OBJECTS] =
+			luggage_conflicts(a->agent, &a->objects, owner_of(a->vmi));
+	f->words[MIGRATION_CHECK_CLASSES] = classes_words(a);
+	if (migrations_check_run(a->vmi, &err) < 0)
+		f->words[MIGRATION_CHECK_LIVE] = words_of(&err);
+	if (!f->has_name)
+		obstacle_words(a, f);
+}
+
+static void find_out(struct arrival *a, const struct host_report *here, struct findings *ret)
+{
+	const struct agent_options *o = a->agent->options;
+	bool emulated = is_true(a, "emulated"), told = cJSON_HasObjectItem(a->json, "emulated");
+	struct migration_facts f = {
+		.enabled = o->migrations,
+		.going_down = a->agent->hostdown.active,
+		.connected = a->agent->connected,
+		.stale = is_stale(a),
+		.has_name = has_name(a),
+		.their_host = cargo_text(a->json, "hostUUID"),
+		.our_host = o->host_uuid,
+		.needs_kvm = told && !emulated,
+		.needs_tcg = told && emulated,
+		.has_kvm = o->kvm,
+		.their_qemu = number_of(a, "qemu"),
+		.our_qemu = here->qemu,
+		.machine = cargo_text(a->json, "machine"),
+		.has_machine = has_machine(a, here),
+		.cpu = here->misfit,
+		.copies = number_of(a, "copies"),
+		.space = here->space,
+		.folder = o->state_dir,
+	};
+
+	guest_facts(a, &f);
+	migration_check(&f, ret);
+	migration_facts_done(&f);
+}
+
+/* ---- admitting -------------------------------------------------------------------------------------------- */
 
 static bool is_busy(const struct arrival *a)
 {
 	const struct agent *agent = a->agent;
 
-	return agent->rebuilding || agent->hostdown.active ||
-		machines_find(&agent->machines, a->ns, a->name) ||
+	return agent->rebuilding || machines_find(&agent->machines, a->ns, a->name) ||
 		migrations_unfinished(agent, a->ns, a->name) ||
 		migrations_under_way(agent, MIGRATION_TARGET) >=
 		agent->options->tuning.migrations.inbound;
@@ -71,7 +227,7 @@ static bool is_busy(const struct arrival *a)
 
 static struct migration *arrive(const struct arrival *a)
 {
-	const struct handover *h = a->event->handover;
+	const struct handover *h = &a->inquiry->handover;
 	struct migration *g = xcalloc(1, sizeof(*g));
 
 	g->role = MIGRATION_TARGET;
@@ -81,62 +237,38 @@ static struct migration *arrive(const struct arrival *a)
 	g->meta.name = xasprintf("%.200s-%.8s", a->name, h->migration);
 	g->meta.created = a->now.wall;
 	g->vmi = xstrdup(a->name);
-	g->peer = xstrdup(a->event->name);
+	g->peer = xstrdup(a->inquiry->peer);
 	g->epoch = h->epoch;
-	g->document = xstrdup(h->document);
+	g->document = xstrdup(a->inquiry->document);
 	copy_str(g->database, UID_SIZE, h->database);
 	return g;
 }
 
-/* What this host does not have for it, as for a run of its own; or whose definition is not ours to make. */
-static int check_here(const struct arrival *a, struct vmi *vmi, struct err *err)
+/* Its VM waits for it: who looks sees which is to come. */
+static struct vm *receiver(const struct arrival *a)
 {
-	static enum obstacle (*const checks[])(const struct agent *agent, const struct machine *m,
-		char **ret_words) = { kvm_obstacle, media_obstacle, networks_obstacle };
-	autofree char *ns = xstrdup(a->ns), *name = xstrdup(a->name), *words = NULL;
-	struct machine m = { .ns = ns, .name = name, .vmi = vmi };
+	const char *document = cargo_text(a->json, "vm"), *state = cargo_text(a->json, "vmState");
+	struct vm *vm;
+	struct err ignored;
 
-	if (vmi->domain)
-		return err_set(err, ERR_INVALID,
-			"its domain was made by somebody else and adopted: restart it first");
-	if (migrations_check_run(vmi, err) < 0)
-		return -(int)err->code;
-	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
-		if (checks[i](a->agent, &m, &words))
-			return err_set(err, ERR_INVALID, "%s", words);
-	return 0;
-}
-
-/* Its VM is checked as well, so that what comes with COMMIT is no surprise. */
-static int check_vm(const struct arrival *a, struct err *err)
-{
-	const char *document = cargo_text(a->json, "vm");
-
-	return document ? cargo_check(a->agent, document, true, err) : 0;
+	return document && state && vm_load(document, state, false, &vm, &ignored) == 0 ? vm : NULL;
 }
 
 /* The run waits for what will be sent: nobody but the migration does anything to it. */
-static int admit(const struct arrival *a, struct err *err)
+static void admit(struct arrival *a)
 {
 	struct agent *agent = a->agent;
+	struct vmi *vmi = take(&a->vmi);
 	struct machine *m;
 	struct migration *g;
-	struct vmi *vmi;
 
-	if (check_vm(a, err) < 0 || cargo_run(agent, a->json, true, &vmi, err) < 0)
-		return -(int)err->code;
-	if (check_here(a, vmi, err) < 0) {
-		vmi_free(vmi);
-		return -(int)err->code;
-	}
-	if (!streq(vmi->meta.ns, a->ns) || !streq(vmi->meta.name, a->name) ||
-		vmi->phase != PHASE_RUNNING) {
-		vmi_free(vmi);
-		return err_set(err, ERR_BAD_REQUEST, "it is another run");
-	}
 	namespace_use(agent, a->ns, a->now);
+	luggage_keep(agent, &a->objects, owner_of(vmi), a->now);
 	m = machines_get(&agent->machines, a->ns, a->name);
-	cargo_unpack(agent, m, NULL, vmi);
+	cargo_unpack(agent, m, receiver(a), vmi);
+	if (m->vm)
+		vm_change_strategy(m, STRATEGY_WAIT_AS_RECEIVER);
+	claims_bind(agent, m);
 	vmi_set_phase(vmi, PHASE_WAITING_FOR_SYNC, a->now);
 	memset(&m->dom, 0, sizeof(m->dom));
 	g = arrive(a);
@@ -144,29 +276,171 @@ static int admit(const struct arrival *a, struct err *err)
 	migrations_add(agent, g);
 	m->migration = g;
 	migration_touch(agent, g);
-	return 0;
 }
 
-static void refuse(const struct arrival *a, const char *why)
-{
-	struct handover *no = handover_answer(a->agent, a->event, HANDOVER_DECLINED);
+/* ---- answering -------------------------------------------------------------------------------------------- */
 
-	copy_str(no->why, sizeof(no->why), why);
+static struct handover *tell(const struct arrival *a, enum handover_kind kind, char *document)
+{
+	struct handover *h =
+		handover_answer(a->agent, a->inquiry->peer, &a->inquiry->handover, kind);
+
+	h->document = a->agent->letters[a->agent->n_letters - 1].document = document;
+	return h;
+}
+
+static void decline(const struct arrival *a, const struct findings *findings)
+{
+	autofree char *words = migration_findings_words(findings);
+
+	copy_str(tell(a, HANDOVER_DECLINED, migration_findings_write(findings))->why, PEER_WHY_SIZE,
+		words);
+}
+
+static void settle(struct arrival *a, const struct findings *findings)
+{
+	if (a->inquiry->handover.kind == HANDOVER_CHECK)
+		tell(a, HANDOVER_CHECKED, migration_findings_write(findings))->room =
+			capacity_free(a->agent);
+	else if (is_busy(a) && !has_name(a) && a->agent->options->migrations)
+		tell(a, HANDOVER_BUSY, NULL);
+	else if (findings->n)
+		decline(a, findings);
+	else
+		admit(a);
+}
+
+static void judge(struct agent *agent, const struct inquiry *inquiry, const char *report,
+	struct now now)
+{
+	cJSON *json = cJSON_Parse(inquiry->document ? inquiry->document : "");
+	struct arrival a = { .agent = agent,
+		.inquiry = inquiry,
+		.json = json,
+		.ns = cargo_text(json, "namespace"),
+		.name = cargo_text(json, "name"),
+		.now = now };
+	struct findings findings = { 0 };
+	struct host_report here;
+
+	host_report_read(report, &here);
+	if (a.ns && a.name)
+		find_out(&a, &here, &findings);
+	else
+		findings_add(&findings, NULL, "name", "it does not say which guest it is about");
+	settle(&a, &findings);
+	findings_done(&findings);
+	host_report_done(&here);
+	records_done(&a.objects);
+	vmi_free(a.vmi);
+	cJSON_Delete(json);
+}
+
+/* ---- asking libvirt --------------------------------------------------------------------------------------- */
+
+static void forget(struct agent *agent, size_t i)
+{
+	free(agent->inquiries[i].document);
+	agent->inquiries[i] = agent->inquiries[--agent->n_inquiries];
+}
+
+void arrivals_done(struct agent *agent)
+{
+	while (agent->n_inquiries)
+		forget(agent, 0);
+	free(agent->inquiries);
+}
+
+static bool is_asked(const struct agent *agent, const struct handover *h)
+{
+	for (size_t i = 0; i < agent->n_inquiries; i++)
+		if (streq(agent->inquiries[i].handover.migration, h->migration))
+			return true;
+	return false;
+}
+
+/* The peer's words go to libvirt's own parser: no more of them than a CPU takes. */
+static char *cpu_of(const char *document)
+{
+	cJSON *json = cJSON_Parse(document ? document : "");
+	const char *cpu = cargo_text(json, "cpu");
+	char *copy = cpu && starts_with(cpu, "<cpu") && strlen(cpu) <= CPU_MAX ? xstrdup(cpu)
+									       : NULL;
+
+	cJSON_Delete(json);
+	return copy;
 }
 
 void arrival_hear(struct agent *agent, const struct peer_event *event, struct now now)
 {
-	cJSON *json = cJSON_Parse(event->handover->document);
-	struct arrival a = { agent, event, json, cargo_text(json, "namespace"),
-		cargo_text(json, "name"), now };
-	const char *why = objection(&a);
-	struct err err;
+	bool enabled = agent->options->migrations;
+	struct inquiry q = { .peer = peers_name(agent, event->name), .handover = *event->handover };
 
-	if (why)
-		refuse(&a, why);
-	else if (is_busy(&a))
-		handover_answer(agent, event, HANDOVER_BUSY);
-	else if (admit(&a, &err) < 0)
-		refuse(&a, err.msg);
-	cJSON_Delete(json);
+	if (is_asked(agent, &q.handover) || agent->n_inquiries == INQUIRIES_MAX || !q.peer)
+		return;
+	if (enabled && !agent->connected && q.handover.kind == HANDOVER_PREPARE) {
+		handover_answer(agent, q.peer, &q.handover, HANDOVER_BUSY);
+		return;
+	}
+	q.document = xstrdup(event->handover->document);
+	if (!enabled || !agent->connected) {
+		judge(agent, &q, NULL, now);
+		free(q.document);
+		return;
+	}
+	q.op = ops_plan_compare(agent, cpu_of(q.document));
+	q.until = now.boot + op_kind_deadline(OP_COMPARE);
+	q.handover.document = NULL;
+	*LIST_ADD(agent->inquiries, agent->n_inquiries, agent->cap_inquiries) = q;
+}
+
+/* Without an answer nothing is known of this host, and nothing is compared. */
+static void answer(struct agent *agent, size_t i, const char *report, struct now now)
+{
+	struct inquiry q = agent->inquiries[i];
+
+	agent->inquiries[i] = agent->inquiries[--agent->n_inquiries];
+	if (!agent->uncommitted) /* else it is not heard, and said again */
+		judge(agent, &q, report, now);
+	free(q.document);
+}
+
+void arrivals_compared(struct agent *agent, const struct op_result *result, struct now now)
+{
+	for (size_t i = 0; i < agent->n_inquiries; i++) {
+		if (agent->inquiries[i].op != result->id)
+			continue;
+		answer(agent, i, result->text, now);
+		return;
+	}
+	if (agent->report.op != result->id)
+		return;
+	agent->report.op = 0;
+	if (result->text)
+		replace_str(&agent->report.text, result->text);
+}
+
+void arrivals_turn(struct agent *agent, struct now now)
+{
+	bool asks = agent->connected && agent->options->migrations && !agent->report.asked;
+
+	if (asks) {
+		agent->report.asked = true;
+		agent->report.op = ops_plan_compare(agent, NULL);
+	}
+	for (size_t i = 0; i < agent->n_inquiries;) {
+		if (now.boot < agent->inquiries[i].until)
+			i++;
+		else
+			answer(agent, i, NULL, now);
+	}
+}
+
+msec arrivals_wake_at(const struct agent *agent)
+{
+	msec at = NEVER;
+
+	for (size_t i = 0; i < agent->n_inquiries; i++)
+		at = MIN(at, agent->inquiries[i].until);
+	return at;
 }

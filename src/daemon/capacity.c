@@ -269,6 +269,15 @@ void capacity_call(struct agent *agent)
 	}
 }
 
+int64_t capacity_free(const struct agent *agent)
+{
+	struct room room = room_of(agent);
+
+	if (!room.allocatable.memory)
+		return agent->options->capacity.memory;
+	return MAX(room.free.memory, 0);
+}
+
 void capacity_done(struct capacity *capacity)
 {
 	free(capacity->holders.list);

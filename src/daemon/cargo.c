@@ -5,8 +5,10 @@
  */
 #include <string.h>
 
+#include "core/host_report.h"
 #include "core/json.h"
 #include "core/manifest.h"
+#include "core/migration_offer.h"
 #include "daemon/arrivals.h"
 #include "daemon/migrations.h"
 
@@ -16,7 +18,39 @@ static void add_text(cJSON *json, const char *key, char *text)
 	free(text);
 }
 
-char *cargo_of(const struct agent *agent, const struct machine *m, bool whole)
+/* A named model is emulated by QEMU as well as it can, wherever that is. */
+static char *cpu_of(const struct vmi *vmi, const struct host_report *host)
+{
+	const char *model = vmi->typed.cpu_model ? vmi->typed.cpu_model : "host-model";
+
+	if (starts_with(model, "host-"))
+		return xstrdup(host->cpu);
+	if (vmi->emulated)
+		return NULL;
+	return xasprintf("<cpu mode='custom' match='exact'><model>%s</model></cpu>", model);
+}
+
+/* What of this host the guest is bound to. */
+static void add_host(cJSON *json, const struct agent *agent, const struct vmi *vmi)
+{
+	const char *type = vmi->typed.machine_type ? vmi->typed.machine_type : "q35";
+	struct host_report host;
+	autofree char *cpu = NULL, *machine = NULL;
+
+	host_report_read(agent->report.text, &host);
+	cpu = cpu_of(vmi, &host);
+	machine = host_report_machine(&host, type);
+	cJSON_AddNumberToObject(json, "qemu", (double)host.qemu);
+	cJSON_AddNumberToObject(json, "copies", (double)migration_copies_size(&vmi->typed));
+	cJSON_AddBoolToObject(json, "emulated", vmi->emulated);
+	if (cpu)
+		cJSON_AddStringToObject(json, "cpu", cpu);
+	if (machine)
+		cJSON_AddStringToObject(json, "machine", machine);
+	host_report_done(&host);
+}
+
+char *cargo_of(const struct agent *agent, const struct machine *m)
 {
 	cJSON *json = cJSON_CreateObject();
 
@@ -24,12 +58,14 @@ char *cargo_of(const struct agent *agent, const struct machine *m, bool whole)
 		agent->options->host_uuid ? agent->options->host_uuid : "");
 	cJSON_AddStringToObject(json, "namespace", m->ns);
 	cJSON_AddStringToObject(json, "name", m->name);
-	if (m->vm && whole) {
+	if (m->vm) {
 		add_text(json, "vm", vm_document(m));
 		add_text(json, "vmState", vm_state(m->vm));
 	}
 	add_text(json, "vmi", vmi_document(m, agent->options->node_name));
 	add_text(json, "vmiState", vmi_state(m->vmi));
+	luggage_add(json, agent, m);
+	add_host(json, agent, m->vmi);
 	return json_take_text(json);
 }
 
@@ -153,11 +189,30 @@ static int unpack_text(struct agent *agent, struct machine *m, const cJSON *json
 	return ret;
 }
 
-int cargo_take(struct agent *agent, struct machine *m, const char *document, struct err *err)
+/* What was changed on the way; what would be in the way of others is left out. */
+static void take_objects(struct agent *agent, const struct machine *m, const cJSON *json,
+	struct now now)
+{
+	const char *owner = *m->vmi->owner ? m->vmi->owner : m->vmi->meta.uid;
+	struct records came;
+	struct err ignored;
+	autofree char *conflicts = NULL;
+
+	if (luggage_read(agent, json, m->ns, &came, &ignored) == 0)
+		conflicts = luggage_conflicts(agent, &came, owner);
+	if (!conflicts)
+		luggage_keep(agent, &came, owner, now);
+	records_done(&came);
+}
+
+int cargo_take(struct agent *agent, struct machine *m, const char *document, struct now now,
+	struct err *err)
 {
 	cJSON *json = cJSON_Parse(document ? document : "");
 	int ret = unpack_text(agent, m, json, err);
 
+	if (ret == 0)
+		take_objects(agent, m, json, now);
 	cJSON_Delete(json);
 	return ret;
 }

@@ -13,7 +13,7 @@
 
 static struct record *find(const struct agent *agent, const char *ns, const char *claim)
 {
-	return records_find(&agent->records, KIND_PVC, ns, claim);
+	return records_look(agent, KIND_PVC, ns, claim);
 }
 
 static char *folder_of(const struct agent *agent, const char *ns, const char *name,

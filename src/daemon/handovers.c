@@ -9,32 +9,23 @@
 #include "daemon/arrivals.h"
 #include "daemon/migrations.h"
 
-/* name, of the configuration: it outlives the event. */
-static const char *peer_of(const struct agent *agent, const char *name)
-{
-	for (size_t i = 0; i < agent->options->n_peers; i++) {
-		if (streq(agent->options->peer_list[i].name, name))
-			return agent->options->peer_list[i].name;
-	}
-	return NULL;
-}
-
-static struct handover *letter(struct agent *agent, const char *peer, enum handover_kind kind)
+struct handover *handover_letter(struct agent *agent, const char *peer, enum handover_kind kind,
+	char *document)
 {
 	struct letter *l = LIST_ADD(agent->letters, agent->n_letters, agent->cap_letters);
 
-	l->peer = peer_of(agent, peer);
+	l->peer = peers_name(agent, peer);
 	l->handover.kind = kind;
+	l->handover.document = l->document = document;
 	return &l->handover;
 }
 
-/* Says that to whoever said `to`. */
-struct handover *handover_answer(struct agent *agent, const struct peer_event *to,
+struct handover *handover_answer(struct agent *agent, const char *peer, const struct handover *to,
 	enum handover_kind kind)
 {
-	struct handover *h = letter(agent, to->name, kind);
+	struct handover *h = handover_letter(agent, peer, kind, NULL);
 
-	*h = *to->handover;
+	*h = *to;
 	h->kind = kind;
 	h->document = NULL;
 	h->why[0] = '\0';
@@ -43,21 +34,28 @@ struct handover *handover_answer(struct agent *agent, const struct peer_event *t
 
 /* ---- saying --------------------------------------------------------------------------------------------- */
 
-void handover_say(struct agent *agent, struct migration *g, enum handover_kind kind)
+/* Owned by the caller; NULL: none. */
+static char *document_of(const struct agent *agent, const struct migration *g,
+	enum handover_kind kind)
 {
 	const struct machine *m = machines_find(&agent->machines, g->meta.ns, g->vmi);
-	struct handover *h = letter(agent, g->peer, kind);
+
+	if (kind == HANDOVER_PREPARED)
+		return xstrdup(g->offer);
+	if ((kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT) && m && m->vmi)
+		return cargo_of(agent, m);
+	return NULL;
+}
+
+void handover_say(struct agent *agent, struct migration *g, enum handover_kind kind)
+{
+	struct handover *h = handover_letter(agent, g->peer, kind, document_of(agent, g, kind));
 
 	copy_str(h->migration, UID_SIZE, g->meta.uid);
 	copy_str(h->database, UID_SIZE, g->database);
 	h->epoch = g->epoch;
 	h->succeeded = g->succeeded;
 	copy_str(h->why, sizeof(h->why), g->reason ? g->reason : "");
-	if ((kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT) && m && m->vmi)
-		h->document = agent->letters[agent->n_letters - 1].document =
-			cargo_of(agent, m, true);
-	if (kind == HANDOVER_PREPARED)
-		h->document = agent->letters[agent->n_letters - 1].document = xstrdup(g->offer);
 }
 
 void handovers_send(struct agent *agent)
@@ -83,7 +81,8 @@ void handovers_done(struct agent *agent)
 
 void handover_ask(struct agent *agent, const char *peer)
 {
-	copy_str(letter(agent, peer, HANDOVER_WHOSE)->database, UID_SIZE, agent->database_id);
+	copy_str(handover_letter(agent, peer, HANDOVER_WHOSE, NULL)->database, UID_SIZE,
+		agent->database_id);
 }
 
 static bool is_running(const struct machine *m)
@@ -118,7 +117,7 @@ static void hear_whose(struct agent *agent, const struct peer_event *event)
 
 	if (agent->rebuilding && !agent->rebuild_listed)
 		return;
-	h = handover_answer(agent, event, HANDOVER_MINE);
+	h = handover_answer(agent, event->name, event->handover, HANDOVER_MINE);
 	h->document = agent->letters[agent->n_letters - 1].document = names(agent);
 }
 
@@ -166,16 +165,20 @@ void input_handover(struct agent *agent, const struct peer_event *event, struct 
 			rebuild_heard(agent, event->name, event->handover->document, now);
 		return;
 	}
+	if (event->handover->kind == HANDOVER_CHECKED) {
+		checks_hear(agent, event, now);
+		return;
+	}
 	if (g && !g->removed) {
 		hear_known(agent, g, event, now);
 		return;
 	}
-	if (event->handover->kind == HANDOVER_PREPARE) {
+	if (event->handover->kind == HANDOVER_PREPARE || event->handover->kind == HANDOVER_CHECK) {
 		arrival_hear(agent, event, now);
 		return;
 	}
 	say = migration_unknown(event->handover, agent->database_id,
 		&agent->options->tuning.handover);
 	if (say.any)
-		handover_answer(agent, event, say.say);
+		handover_answer(agent, event->name, event->handover, say.say);
 }

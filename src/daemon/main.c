@@ -351,7 +351,8 @@ static int open_peers(struct program *p, struct err *err)
 		.hello = { .version_min = PEER_PROTOCOL_MIN,
 			.version_max = PEER_PROTOCOL_MAX,
 			.agent = VMAGENT_VERSION,
-			.capabilities = p->options.kvm ? 1U << PEER_CAN_KVM : 0,
+			.capabilities = (p->options.kvm ? 1U << PEER_CAN_KVM : 0) |
+				1U << PEER_CAN_CHECK,
 			.status = p->options.capacity },
 		.clock = clock_now,
 		.sink = { p, on_peer },

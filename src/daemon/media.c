@@ -15,7 +15,7 @@ struct finder { /* of the objects of one namespace */
 static const char *find(void *ctx, enum object_kind kind, const char *name)
 {
 	const struct finder *finder = ctx;
-	const struct record *r = records_find(&finder->agent->records, kind, finder->ns, name);
+	const struct record *r = records_look(finder->agent, kind, finder->ns, name);
 
 	return r ? r->content : NULL;
 }

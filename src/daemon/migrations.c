@@ -9,6 +9,7 @@
 
 #include "core/migratable.h"
 #include "daemon/agent_private.h"
+#include "daemon/arrivals.h"
 #include "daemon/migrations.h"
 
 struct migration *migrations_find(const struct agent *agent, const char *uid)
@@ -240,7 +241,7 @@ static bool has_peer(const struct agent *agent, const char *name)
 	return false;
 }
 
-/* The peer that is named, or the only one. */
+/* The peer that is named, or the only one; NULL: the best of them. */
 static const char *target_of(const struct agent *agent, const struct request *request)
 {
 	if (request->to)
@@ -257,18 +258,18 @@ static int check_begin(struct agent *agent, const struct request *request, const
 	if (!m->vmi || m->vmi->phase != PHASE_RUNNING || vmi_is_stopping(m->vmi))
 		return err_set(err, ERR_CONFLICT,
 			"'%s' does not run: only a running guest can be moved", request->name);
-	if (agent_check_orders(m, err) < 0 || migrations_check_run(m->vmi, err) < 0)
+	if (agent_check_orders(m, err) < 0 ||
+		(!request->dry_run && migrations_check_run(m->vmi, err) < 0))
 		return -(int)err->code;
 	if (other)
 		return err_set(err, ERR_CONFLICT, "it is on its way to '%s' already: %s",
 			other->peer, other->meta.name);
-	if (!to)
-		return err_set(err, ERR_BAD_REQUEST,
-			"it does not say where to: addedNodeSelector names a peer by its "
-			"kubernetes.io/hostname");
-	if (streq(to, agent->options->node_name))
+	if (!agent->options->n_peers)
+		return err_set(err, ERR_CONFLICT,
+			"there is no other host: name its agent under 'peers' in the configuration");
+	if (to && streq(to, agent->options->node_name))
 		return err_set(err, ERR_CONFLICT, "it is on '%s' already", to);
-	if (!has_peer(agent, to))
+	if (to && !has_peer(agent, to))
 		return err_set(err, ERR_NOT_FOUND,
 			"'%s' is no peer in the configuration; 'vmactl peer ls' lists them", to);
 	return 0;
@@ -284,7 +285,7 @@ static struct migration *begin(struct agent *agent, const struct machine *m, con
 	g->meta.name = xasprintf("%.200s-%.8s", m->name, g->meta.uid);
 	g->meta.created = now.wall;
 	g->vmi = xstrdup(m->name);
-	g->peer = xstrdup(to);
+	g->peer = xstrdup(to ? to : "");
 	copy_str(g->vmi_uid, UID_SIZE, m->vmi->meta.uid);
 	g->began = now.boot;
 	migrations_add(agent, g);
@@ -309,8 +310,9 @@ static int cancel(struct agent *agent, const struct request *request, struct err
 	return 0;
 }
 
+/* A dry run asks the peers, and is answered when they have answered: then *ret_asked. */
 static int migrate(struct agent *agent, const struct request *request, struct now now,
-	struct err *err)
+	bool *ret_asked, struct err *err)
 {
 	struct target t;
 	int ret;
@@ -324,7 +326,10 @@ static int migrate(struct agent *agent, const struct request *request, struct no
 	ret = request_find(agent, request, &t, err);
 	if (ret == 0)
 		ret = check_begin(agent, request, t.m, err);
-	if (ret == 0 && !request->dry_run)
+	*ret_asked = ret == 0 && request->dry_run;
+	if (*ret_asked)
+		checks_ask(agent, t.m, target_of(agent, request), request, now);
+	else if (ret == 0)
 		begin(agent, t.m, target_of(agent, request), now);
 	return ret;
 }
@@ -333,10 +338,13 @@ void input_migrate(struct agent *agent, const struct input *input, struct now no
 {
 	const struct request *request = &input->request;
 	struct err err = { 0 };
+	bool asked = false;
 
 	if (request_is_unsaved(agent, request))
 		return;
-	migrate(agent, request, now, &err);
+	migrate(agent, request, now, &asked, &err);
+	if (asked)
+		return;
 	request_note(agent, request, "MigrationRequested",
 		request->call_off ? "end of the migration" : "migration", &err);
 	agent_answer(agent, request, &err, NULL);

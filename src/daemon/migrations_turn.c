@@ -95,6 +95,16 @@ static void return_origin(struct call *c, enum object_kind kind, const struct ob
 	o->changed = c->agent->origins.changed = true;
 }
 
+/* Nothing of it stays here but what others name. */
+static void leave(struct call *c)
+{
+	struct machine *m = c->m;
+
+	luggage_leave(c->agent, m, *m->vmi->owner ? m->vmi->owner : m->vmi->meta.uid, c->now);
+	if (m->vm)
+		vm_delete(m, c->now);
+}
+
 static void move_away(struct call *c)
 {
 	struct machine *m = c->m;
@@ -104,10 +114,9 @@ static void move_away(struct call *c)
 	move_origin(c, KIND_VMI, m->vmi->meta.uid);
 	end_run(c, PHASE_SUCCEEDED);
 	vmi_delete(m, c->now);
-	if (!m->vm)
-		return;
-	move_origin(c, KIND_VM, m->vm->meta.uid);
-	vm_delete(m, c->now);
+	if (m->vm)
+		move_origin(c, KIND_VM, m->vm->meta.uid);
+	leave(c);
 }
 
 /* A row that never was begun here stands for the one that was lost. */
@@ -137,13 +146,13 @@ static int take_cargo(struct call *c, const char *document)
 {
 	struct migration *g = c->g;
 	struct err err;
-	int ret = cargo_take(c->agent, c->m, document, &err);
+	int ret = cargo_take(c->agent, c->m, document, c->now, &err);
 
 	if (ret < 0)
 		log_text(LOG_LEVEL_ERROR, "%s/%s: what '%s' sent of it is not taken: %s",
 			g->meta.ns, g->vmi, g->peer, err.msg);
 	if (ret < 0 && g->document && document != g->document)
-		ret = cargo_take(c->agent, c->m, g->document, &err);
+		ret = cargo_take(c->agent, c->m, g->document, c->now, &err);
 	return ret;
 }
 
@@ -289,6 +298,7 @@ static void step_abort(struct call *c)
 	if (g->role == MIGRATION_TARGET && c->m && c->m->vmi) {
 		end_run(c, PHASE_FAILED);
 		vmi_delete(c->m, c->now);
+		leave(c);
 	}
 	changed(c);
 }
@@ -422,8 +432,10 @@ void migrations_turn(struct agent *agent, struct now now)
 	gs->wake_at = NEVER;
 	gs->dirty = false;
 	for (size_t i = 0; i < gs->n; i++) {
-		if (!migration_is_over(gs->list[i]) && !gs->list[i]->removed)
-			gs->dirty |= decide(agent, gs->list[i], now);
+		if (migration_is_over(gs->list[i]) || gs->list[i]->removed)
+			continue;
+		checks_choose(agent, gs->list[i], now);
+		gs->dirty |= decide(agent, gs->list[i], now);
 	}
 }
 

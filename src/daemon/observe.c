@@ -12,6 +12,7 @@
 #include "core/ioretry.h"
 #include "core/phase.h"
 #include "daemon/obstacles.h"
+#include "daemon/arrivals.h"
 #include "daemon/migrations.h"
 
 void input_connection(struct agent *agent, const struct input *input, struct now now)
@@ -30,6 +31,7 @@ void input_connection(struct agent *agent, const struct input *input, struct now
 		agent->list_id = 0;
 	agent->list_overdue = false;
 	agent->list_at = now.boot;
+	agent->report.asked = false;
 	for (size_t i = 0; i < agent->machines.n && !up; i++)
 		fold_disconnected(agent->machines.list[i]);
 	for (size_t i = 0; i < agent->machines.n; i++)
@@ -355,6 +357,8 @@ void input_result(struct agent *agent, const struct input *input, struct now now
 		list_result(agent, input->result, now);
 	else if (in.kind == OP_DESCRIBE)
 		adopt_result(agent, input->result, now);
+	else if (in.kind == OP_COMPARE)
+		arrivals_compared(agent, input->result, now);
 	else if (in.kind == OP_DROP)
 		claims_dropped(agent, input->result, now);
 	else if (op_kind_lane(in.kind) == LANE_ERRAND || in.kind == OP_AGENT_LOOK)

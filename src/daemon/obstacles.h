@@ -66,6 +66,8 @@ enum obstacle capacity_obstacle(const struct agent *agent, const struct machine 
 void capacity_reorder(struct agent *agent);
 /* Room may have come: those that fit look again. */
 void capacity_call(struct agent *agent);
+/* Bytes of memory that guests may still have. */
+int64_t capacity_free(const struct agent *agent);
 void capacity_done(struct capacity *capacity);
 
 /* priority.c */

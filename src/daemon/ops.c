@@ -261,6 +261,17 @@ uint64_t ops_plan_describe(struct agent *agent, const char *domain)
 	return op->id;
 }
 
+uint64_t ops_plan_compare(struct agent *agent, char *cpu)
+{
+	struct op *op = op_new(agent, OP_COMPARE);
+
+	op->xml = cpu;
+	op->question = xstrdup(agent->options->kvm ? "kvm" : "qemu");
+	op->directory = xstrdup(agent->options->state_dir);
+	book(agent, op);
+	return op->id;
+}
+
 uint64_t ops_plan_drop(struct agent *agent, char *folder)
 {
 	struct op *op = op_new(agent, OP_DROP);
@@ -281,7 +292,7 @@ static void set_deadline(struct agent *agent, const struct op *op, struct now no
 		agent->list_deadline = deadline;
 		return;
 	}
-	if (op->kind == OP_DESCRIBE || op->kind == OP_DROP)
+	if (op->kind == OP_DESCRIBE || op->kind == OP_DROP || op->kind == OP_COMPARE)
 		return; /* no machine's */
 	m = machines_find(&agent->machines, op->ns, op->name);
 	if (m && m->ops[lane].id == op->id)

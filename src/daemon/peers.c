@@ -151,6 +151,36 @@ bool peers_is_up(const struct agent *agent, const char *name)
 	return false;
 }
 
+bool peers_can_check(const struct agent *agent, const char *name, struct findings *why)
+{
+	for (size_t i = 0; i < agent->options->n_peers; i++) {
+		const struct peer_facts *peer = &agent->peers.list[i];
+
+		if (!streq(peer->config->name, name))
+			continue;
+		if (peer->up && peer->hello.capabilities & 1U << PEER_CAN_CHECK)
+			return true;
+		if (peer->up)
+			findings_add(why, NULL, "version",
+				"its vmagent %s cannot be asked about guests: upgrade it",
+				peer->hello.agent);
+		else
+			findings_add(why, NULL, "peer", "it cannot be reached: %s", peer->why);
+		return false;
+	}
+	findings_add(why, NULL, "peer", "it is no peer in the configuration");
+	return false;
+}
+
+const char *peers_name(const struct agent *agent, const char *name)
+{
+	for (size_t i = 0; i < agent->options->n_peers; i++) {
+		if (streq(agent->options->peer_list[i].name, name))
+			return agent->options->peer_list[i].name;
+	}
+	return NULL;
+}
+
 static struct peer_facts *find(struct agent *agent, const char *name);
 
 bool peers_have_answered(const struct agent *agent)

@@ -124,6 +124,14 @@ static int load_row(void *ctx, const struct object_row *row)
 	return 0;
 }
 
+struct record *records_look(const struct agent *agent, enum object_kind kind, const char *ns,
+	const char *name)
+{
+	struct record *r = records_find(&agent->records, kind, ns, name);
+
+	return r || !agent->beside ? r : records_find(agent->beside, kind, ns, name);
+}
+
 int records_load(struct agent *agent, struct err *err)
 {
 	int ret = 0;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/arrivals.h"
 #include "daemon/migrations.h"
 #include "daemon/obstacles.h"
 #include "daemon/types.h"
@@ -205,6 +206,8 @@ bool agent_turn(struct agent *agent, struct now now)
 	if (!agent->uncommitted) {
 		obstacles_turn(agent);
 		rebuild_turn(agent, now);
+		arrivals_turn(agent, now);
+		checks_turn(agent, now);
 		migrations_turn(agent, now);
 	}
 	turn = turn_begin(agent);
@@ -241,6 +244,7 @@ msec agent_wake_at(const struct agent *agent)
 		list = NEVER; /* nothing but its answer or a new connection helps */
 	return MIN(MIN(machines_next_wake(&agent->machines),
 			   MIN(errands_wake_at(agent), agent->claims.wake_at)),
-		MIN(MIN(agent->migrations.wake_at, rebuild_wake_at(agent)),
-			agent->connected ? list : NEVER));
+		MIN(MIN(arrivals_wake_at(agent), checks_wake_at(agent)),
+			MIN(MIN(agent->migrations.wake_at, rebuild_wake_at(agent)),
+				agent->connected ? list : NEVER)));
 }

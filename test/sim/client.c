@@ -23,6 +23,7 @@ static void on_answer(void *ctx, const struct answer *answer)
 {
 	struct world *w = ctx;
 	struct client_request *c = &w->client;
+	autofree char *words = NULL;
 
 	if (!world_action(w))
 		return;
@@ -36,6 +37,9 @@ static void on_answer(void *ctx, const struct answer *answer)
 	c->waiting = false;
 	c->answered = true;
 	c->err = *answer->err;
+	words = findings_words(answer->findings);
+	if (words)
+		err_set(&c->err, c->err.code, "%.150s: %.350s", answer->err->msg, words);
 	replace_str(&c->note, answer->note);
 }
 

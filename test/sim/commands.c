@@ -183,7 +183,7 @@ static void create(struct command *c, enum wish wish)
 		client_do(c->w, wish);
 }
 
-/* migrate NAME NODE, cancel NAME, declare-dead NODE */
+/* migrate NAME NODE|any, check NAME NODE|any, cancel NAME, declare-dead NODE */
 static void migrate(struct command *c, enum wish wish)
 {
 	struct client_request *client = &c->w->client;
@@ -194,13 +194,17 @@ static void migrate(struct command *c, enum wish wish)
 	client->request.ns = "default";
 	client->request.name = c->words[0];
 	client->request.to = c->n > 1 ? c->words[1] : "";
+	if (streq(client->request.to, "any"))
+		client->request.to = NULL;
+	client->request.dry_run = streq(c->name, "check");
 	client->request.call_off = streq(c->name, "cancel");
 	client_do(c->w, wish);
 }
 
 static bool is_migration(const char *name)
 {
-	return streq(name, "migrate") || streq(name, "cancel") || streq(name, "declare-dead");
+	return streq(name, "migrate") || streq(name, "check") || streq(name, "cancel") ||
+		streq(name, "declare-dead");
 }
 
 static void ask(struct command *c, enum wish wish)
@@ -340,6 +344,7 @@ static const struct {
 	{ "create",  2, do_request },
 	{ "adopt",   1, do_request },
 	{ "migrate", 2, do_request },
+	{ "check",   2, do_request },
 	{ "cancel",  1, do_request },
 	{ "declare-dead", 1, do_request },
 	{ "refused", 2, do_refused },

@@ -73,6 +73,7 @@ static void tell(struct world *w, const struct peer_event *event)
 static void tell_up(struct world *w, const struct world *other)
 {
 	struct peer_hello hello = { .version = PEER_HANDOVER_VERSION,
+		.capabilities = 1U << PEER_CAN_CHECK,
 		.wall = WALL_START + w->t,
 		.status = other->agent->peers.status };
 

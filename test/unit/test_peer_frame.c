@@ -30,17 +30,20 @@ static const struct peer_message samples[] = { { .kind = PEER_MESSAGE_HELLO, .he
 	{ .kind = PEER_MESSAGE_PING, .ping = { .id = 999999999999999, .wall = 0 } },
 	{ .kind = PEER_MESSAGE_PONG, .ping = { .id = 7, .wall = 1764460800123 } },
 	{ .kind = PEER_MESSAGE_STATUS, .status = { 2, 1, 0, 0 } },
-#define HAS_DOCUMENT(c)                                                         \
-	(HANDOVER_##c == HANDOVER_PREPARE || HANDOVER_##c == HANDOVER_COMMIT || \
-		HANDOVER_##c == HANDOVER_MINE || HANDOVER_##c == HANDOVER_PREPARED)
-#define X(c, name, number, max)                                              \
-	{ .kind = PEER_MESSAGE_##c,                                          \
-		.handover = { .kind = HANDOVER_##c,                          \
-			.migration = "44444444-2222-3333-4444-555555555555", \
-			.database = "22222222-2222-3333-4444-555555555555",  \
-			.epoch = 3,                                          \
-			.succeeded = HANDOVER_##c == HANDOVER_FINALIZED,     \
-			.why = name " is \"odd\"",                           \
+#define HAS_DOCUMENT(c)                                                               \
+	(HANDOVER_##c == HANDOVER_PREPARE || HANDOVER_##c == HANDOVER_COMMIT ||       \
+		HANDOVER_##c == HANDOVER_MINE || HANDOVER_##c == HANDOVER_PREPARED || \
+		HANDOVER_##c == HANDOVER_CHECK || HANDOVER_##c == HANDOVER_CHECKED || \
+		HANDOVER_##c == HANDOVER_DECLINED)
+#define X(c, name, number, max)                                                 \
+	{ .kind = PEER_MESSAGE_##c,                                             \
+		.handover = { .kind = HANDOVER_##c,                             \
+			.migration = "44444444-2222-3333-4444-555555555555",    \
+			.database = "22222222-2222-3333-4444-555555555555",     \
+			.epoch = 3,                                             \
+			.succeeded = HANDOVER_##c == HANDOVER_FINALIZED,        \
+			.room = HANDOVER_##c == HANDOVER_CHECKED ? 1 << 30 : 0, \
+			.why = name " is \"odd\"",                              \
 			.document = HAS_DOCUMENT(c) ? "{\"vm\": \"\xc3\xa9\"}" : NULL } },
 	HANDOVERS(X)
 #undef X
@@ -66,14 +69,16 @@ static const struct {
 	{ "ABORT", 19, 1024, true, true, false, true },
 	{ "UNKNOWN-DB", 20, 1024, true, true, false, true },
 	{ "ACK", 21, 1024, true, true, false, true },
+	{ "CHECK", 22, 4194304, true, true, false, true },
 	{ "PREPARED", 32, 1048576, true, true, false, true },
 	{ "BUSY", 33, 1024, true, true, false, true },
-	{ "DECLINED", 34, 1024, true, true, false, true },
+	{ "DECLINED", 34, 131072, true, true, false, true },
 	{ "QUERY", 35, 1024, true, true, false, true },
 	{ "COMPLETE", 36, 1024, true, true, false, true },
 	{ "NOIMAGE", 37, 1024, true, true, false, true },
 	{ "ABORTED", 38, 1024, true, true, false, true },
 	{ "FINALIZED", 39, 1024, true, true, false, true },
+	{ "CHECKED", 40, 131072, true, true, false, true },
 	{ "WHOSE", 48, 1024, true, true, false, true },
 	{ "MINE", 49, 4194304, true, true, false, true },
 };

@@ -80,7 +80,7 @@ static struct node *details_of(const struct reply_status *s)
 		set_text(details, "kind",
 			wrong ? object_kind_name(s->kind) : object_kind_plural(s->kind));
 	}
-	if (wrong || s->cause)
+	if (wrong || s->cause || s->findings)
 		node_set(details, "causes", causes_of(s));
 	if (err_retry_s(code))
 		node_set(details, "retryAfterSeconds", node_new_int(err_retry_s(code)));
