@@ -30,6 +30,7 @@ complete -c vmactl -n '__fish_seen_subcommand_from peer; and __fish_seen_subcomm
 complete -c vmactl -n '__fish_seen_subcommand_from peer' -l pki -r -d 'folder of certificates'
 complete -c vmactl -n '__fish_seen_subcommand_from explain start stop restart migrate' -a '(__vmactl_names vm)'
 complete -c vmactl -n '__fish_seen_subcommand_from migrate' -l to -x -a '(__vmactl_names peers)' -d 'to which host'
+complete -c vmactl -n '__fish_seen_subcommand_from migrate' -l check -d 'only ask what stands in its way'
 complete -c vmactl -n '__fish_seen_subcommand_from console pause unpause soft-reboot reset' -a '(__vmactl_names vmi)'
 complete -c vmactl -n '__fish_seen_subcommand_from vnc' -a 'screenshot (__vmactl_names vmi)'
 complete -c vmactl -n '__fish_seen_subcommand_from vnc' -l proxy-only -d 'start no viewer, print the port'

@@ -36,6 +36,7 @@ struct args { /* all strings are borrowed from argv */
 	const char *files[FILES_MAX];
 	size_t n_files;
 	bool help, all_namespaces, watch, watch_only, no_headers, force, paused, all, client;
+	bool check; /* migrate */
 	bool proxy_only, preserve_session, move_cursor, stdio;
 	bool recursive, ignore_not_found, now, yes, cancel, if_system_stops;
 	bool wait, validate; /* true unless =false was given */

@@ -71,6 +71,17 @@ static int read_all(struct http *h, msec deadline, struct buf *to, struct fault 
 	return ret ? client_fault(fault, &err) : 0;
 }
 
+/* A line each: the words before them do not hold them, as those of an invalid object do. */
+static void add_causes(const struct node *causes, struct buf *text)
+{
+	for (size_t i = 0; causes && i < causes->n_children; i++) {
+		const char *field = node_text(causes->children[i], "field");
+		const char *message = node_text(causes->children[i], "message");
+
+		buf_printf(text, "\n  %s: %s", field ? field : "?", message ? message : "?");
+	}
+}
+
 /* What the agent refused, from its Status, or from its bare status code. */
 static int refusal(int status, const struct buf *body, struct fault *fault)
 {
@@ -98,6 +109,8 @@ static int refusal(int status, const struct buf *body, struct fault *fault)
 						  : "it answered without words");
 	if (!message)
 		buf_printf(&fault->text, " (HTTP status %d)", status);
+	if (streq(reason, "Conflict"))
+		add_causes(node_at(answer, "details.causes"), &fault->text);
 	node_free(answer);
 	return -1;
 }

@@ -18,20 +18,31 @@ static void add_dry_run(const struct cli *cli, struct node *body)
 {
 	struct node *list;
 
-	if (!streq(cli->args.dry_run, "server"))
+	if (!streq(cli->args.dry_run, "server") && !cli->args.check)
 		return;
 	list = node_new(NODE_LIST, NULL);
 	node_append(list, node_new(NODE_STRING, "All"));
 	node_set(body, "dryRun", list);
 }
 
-static int put(struct cli *cli, const char *name, const char *body, struct fault *fault)
+/* *ret_answer is owned by the caller; NULL: none. */
+static int put(struct cli *cli, const char *name, const char *body, struct node **ret_answer,
+	struct fault *fault)
 {
 	autofree char *path = resource_path(resource_vm, cli_namespace(cli), name);
 	autofree char *line = xasprintf("PUT %s%s/%s", SUBRESOURCES,
 		path + strlen(resource_vm->api), cli->command->name);
 
-	return client_call(cli, line, body, NULL, fault);
+	return client_call(cli, line, body, ret_answer, fault);
+}
+
+static void say_done(const struct cli *cli, const char *name, const char *message)
+{
+	if (cli->args.check)
+		printf("VM %s: %s\n", name, message ? message : "it can be moved");
+	else
+		printf("VM %s was scheduled to %s%s\n", name, cli->command->name,
+			streq(cli->args.dry_run, "server") ? " (server dry run)" : "");
 }
 
 /* Asks for each VM, reports what is refused, and owns body. */
@@ -45,11 +56,12 @@ static int put_all(struct cli *cli, struct node *body, struct fault *fault)
 	json = node_json(body);
 	node_free(body);
 	for (size_t i = 0; !ret && i < targets.n; i++) {
-		ret = put(cli, targets.list[i].name, json, fault);
+		struct node *answer = NULL;
+
+		ret = put(cli, targets.list[i].name, json, &answer, fault);
 		if (!ret)
-			printf("VM %s was scheduled to %s%s\n", targets.list[i].name,
-				cli->command->name,
-				streq(cli->args.dry_run, "server") ? " (server dry run)" : "");
+			say_done(cli, targets.list[i].name, node_text(answer, "message"));
+		node_free(answer);
 		if (ret && fault->exit != EXIT_UNREACHABLE)
 			ret = (cli_report(cli, fault), 0);
 	}
@@ -146,7 +158,9 @@ const struct command command_migrate = {
 	.summary = "move running virtual machines to another host",
 	.details =
 		"The guest goes on while its memory, and those of its disks that are on this host alone, are copied.\n"
+		"Without --to it goes to the one of the peers that would take it which has the most memory free.\n"
+		"--check moves nothing: it prints all that stands in the way, on this host and on the others.\n"
 		"It needs 'migrations: {enabled: true}' in the configuration of both agents.",
-	.options = TAKES(TO) | TAKES(DRY_RUN),
+	.options = TAKES(TO) | TAKES(CHECK) | TAKES(DRY_RUN),
 	.run = run_migrate,
 };

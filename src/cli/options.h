@@ -57,7 +57,8 @@
 	X(MOVE_CURSOR, 0, "move-cursor", FLAG, move_cursor, NULL,                                    \
 		"move the pointer before, to end a screen saver")                                    \
 	X(STDIO, 0, "stdio", FLAG, stdio, NULL, "forward standard input and output")                 \
-	X(TO, 0, "to", TEXT, to, "PEER", "to which host (default: the only peer)")                   \
+	X(TO, 0, "to", TEXT, to, "PEER", "to which host (default: the best of those that would take it)") \
+	X(CHECK, 0, "check", FLAG, check, NULL, "only ask what stands in its way, there and here")   \
 	X(DRAIN, 0, "drain", DURATION, drain, "TIME",                                                \
 		"how long to go on reading after the end of the input (default: 2s)")
 /* clang-format on */
