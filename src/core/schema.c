@@ -66,19 +66,13 @@ const struct schema_kind *schema_kind(const char *kind)
 	return NULL;
 }
 
-const struct schema_field *schema_next(const struct schema_field *field)
+const struct schema_field *schema_walk(struct schema_walk *walk)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-		const struct schema_table *t = tables[i];
-
-		if (!field)
-			return t->rows;
-		if (field == t->rows + t->n - 1)
-			field = NULL;
-		else if (field >= t->rows && field < t->rows + t->n)
-			return field + 1;
+	while (walk->table < ARRAY_SIZE(tables) && walk->row == tables[walk->table]->n) {
+		walk->table++;
+		walk->row = 0;
 	}
-	return NULL;
+	return walk->table < ARRAY_SIZE(tables) ? &tables[walk->table]->rows[walk->row++] : NULL;
 }
 
 static const struct {

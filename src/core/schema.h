@@ -117,6 +117,7 @@ enum schema_rule {
 struct schema_field {
 	enum schema_scope scope;
 	const char *path; /* "domain.devices.disks[].name"; [] any element, {} any key */
+	size_t len;       /* of path */
 	enum schema_type type;
 	bool required;
 	enum schema_treat treat;
@@ -143,8 +144,12 @@ const struct schema_kind *schema_kind(const char *kind);
 /* The accepted kind that a text is most like; NULL if none. */
 const char *schema_like_kind(const char *text);
 
-/* The field after this one, the first after NULL, NULL after the last. */
-const struct schema_field *schema_next(const struct schema_field *field);
+struct schema_walk { /* over all fields; begins as { 0 } */
+	size_t table, row;
+};
+
+/* The next field, NULL after the last. */
+const struct schema_field *schema_walk(struct schema_walk *walk);
 
 /* The field `key` of the map described by path in scope ("" for the scope's own map); falls back to
  * the map's {} field. NULL if there is none. */

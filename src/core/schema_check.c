@@ -236,7 +236,9 @@ static void check_entry(struct check *c, const struct node *value, enum schema_s
 static void check_required(struct check *c, const struct node *map, enum schema_scope scope,
 	const char *path)
 {
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+	const struct schema_field *f;
+
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
 		const char *dot, *name;
 
 		if (!f->required || !schema_is_child(f, scope, path))

@@ -148,9 +148,10 @@ static int walk(struct standing *at, const char *path, struct err *err)
 
 static int width(const struct standing *at)
 {
+	const struct schema_field *f;
 	size_t longest = 0;
 
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
 		if (schema_is_child(f, at->scope, at->path))
 			longest = MAX(longest, strlen(last_name(f)));
 	}
@@ -159,10 +160,11 @@ static int width(const struct standing *at)
 
 static void put_children(struct buf *out, const struct standing *at)
 {
+	const struct schema_field *f;
 	const struct schema_field *any = schema_find(at->scope, at->path, "");
 	int columns = width(at);
 
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
 		if (!schema_is_child(f, at->scope, at->path))
 			continue;
 		buf_printf(out, "  %-*s  ", columns, last_name(f));

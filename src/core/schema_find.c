@@ -16,13 +16,18 @@
 /* What follows the map's own path, of length len, in field's; NULL when field is elsewhere. */
 static const char *within(const struct schema_field *field, const char *path, size_t len)
 {
-	if (!len)
-		return field->path;
-	if (strncmp(field->path, path, len) != 0)
+	const char *rest;
+
+	if (field->len <= len)
 		return NULL;
-	if (field->path[len] == '.')
-		return field->path + len + 1;
-	return strcmp(field->path + len, "{}") == 0 ? field->path + len : NULL;
+	rest = field->path + len;
+	if (!len)
+		return rest;
+	if ((*rest != '.' && *rest != '{') || memcmp(field->path, path, len) != 0)
+		return NULL;
+	if (*rest == '.')
+		return rest + 1;
+	return streq(rest, "{}") ? rest : NULL;
 }
 
 bool schema_is_child(const struct schema_field *field, enum schema_scope scope, const char *path)
@@ -34,11 +39,12 @@ bool schema_is_child(const struct schema_field *field, enum schema_scope scope, 
 
 const struct schema_field *schema_find(enum schema_scope scope, const char *path, const char *key)
 {
+	const struct schema_field *f;
 	const struct schema_field *any = NULL;
 	size_t len = strlen(path);
 	bool simple = !strpbrk(key, ".[{"); /* a key "a.b" is not the field a.b */
 
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
 		const char *name;
 
 		if (f->scope != scope)
@@ -56,8 +62,10 @@ const struct schema_field *schema_find(enum schema_scope scope, const char *path
 
 static const struct schema_field *find_row(enum schema_scope scope, const char *path, size_t len)
 {
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
-		if (f->scope == scope && strlen(f->path) == len && memcmp(f->path, path, len) == 0)
+	const struct schema_field *f;
+
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
+		if (f->scope == scope && f->len == len && memcmp(f->path, path, len) == 0)
 			return f;
 	}
 	return NULL;
@@ -84,11 +92,12 @@ const struct schema_field *schema_meaning(const struct schema_field *field)
 
 const struct schema_field *schema_element(const struct schema_field *list)
 {
-	size_t len = strlen(list->path);
+	size_t len = list->len;
+	const struct schema_field *f;
 
-	for (const struct schema_field *f = list; f; f = schema_next(f)) {
-		if (f->scope == list->scope && strncmp(f->path, list->path, len) == 0 &&
-			strcmp(f->path + len, "[]") == 0)
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
+		if (f->scope == list->scope && f->len == len + 2 &&
+			memcmp(f->path, list->path, len) == 0 && strcmp(f->path + len, "[]") == 0)
 			return f;
 	}
 	return NULL;
@@ -132,10 +141,11 @@ static int unlike(const char *a, size_t a_len, const char *b, size_t b_len)
 
 const char *schema_like_key(enum schema_scope scope, const char *path, const char *key)
 {
+	const struct schema_field *f;
 	const char *best = NULL;
 	int least = INT32_MAX;
 
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
 		const char *name;
 		int d;
 

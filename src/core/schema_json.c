@@ -140,12 +140,12 @@ static const char *last_name(const char *path)
 
 static struct node *object_schema(enum schema_scope scope, const char *path)
 {
+	const struct schema_field *field;
 	struct node *schema = typed("object"), *properties = node_new(NODE_MAP, NULL);
 	struct node *required = node_new(NODE_LIST, NULL);
 	const struct schema_field *any = schema_find(scope, path, "");
 
-	for (const struct schema_field *field = schema_next(NULL); field;
-		field = schema_next(field)) {
+	for (struct schema_walk walk = { 0 }; (field = schema_walk(&walk));) {
 		if (!schema_is_child(field, scope, path) || field->treat == TREAT_REFUSED)
 			continue;
 		node_set(properties, last_name(field->path), field_schema(field));

@@ -14,9 +14,10 @@
 #define PULL_POLICIES   "Always|IfNotPresent|Never"
 #define PULL_NOTE       "images are local files in this version"
 
-#define F(where, at, what, ...)                                                      \
-	{                                                                            \
-		.scope = SCOPE_##where, .path = at, .type = TYPE_##what, __VA_ARGS__ \
+#define F(where, at, what, ...)                                                                 \
+	{                                                                                       \
+		.scope = SCOPE_##where, .path = at, .len = sizeof(at) - 1, .type = TYPE_##what, \
+		__VA_ARGS__                                                                     \
 	}
 #define REQUIRED        .required = true
 #define RULE(name)      .rule = RULE_##name

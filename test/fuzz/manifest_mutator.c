@@ -118,7 +118,9 @@ static struct node *fitting(struct dice *dice, const struct schema_field *f)
 /* What a map of the table must have, if it has not. */
 static void complete(struct dice *dice, struct node *map, enum schema_scope scope, const char *path)
 {
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+	const struct schema_field *f;
+
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
 		const char *dot = strrchr(f->path, '.');
 		const char *key = dot ? dot + 1 : f->path;
 
@@ -191,10 +193,11 @@ static void set_field(struct dice *dice, struct node *root, const struct schema_
 
 static const struct schema_field *random_field(struct dice *dice, enum schema_scope scope)
 {
+	const struct schema_field *f;
 	const struct schema_field *chosen = NULL;
 	unsigned n = 0;
 
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f))
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));)
 		if (f->scope == scope && f->treat == TREAT_USED && roll(dice, ++n) == 0)
 			chosen = f;
 	return chosen;

@@ -408,7 +408,9 @@ END_TEST
 /* Every row can be found by walking down to it, and lies within a row that can hold it. */
 START_TEST(schema_is_a_tree)
 {
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+	const struct schema_field *f;
+
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
 		autofree char *parent = xstrdup(f->path);
 		char *cut = strrchr(parent, '.');
 		const char *key = cut ? cut + 1 : parent;
@@ -424,7 +426,9 @@ END_TEST
 
 START_TEST(schema_rows_are_complete)
 {
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+	const struct schema_field *f;
+
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
 		ck_assert_msg(f->note || f->treat == TREAT_USED || f->treat == TREAT_DROPPED, "%s",
 			f->path);
 		if (f->treat == TREAT_REFUSED)

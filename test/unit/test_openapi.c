@@ -47,9 +47,10 @@ static const struct {
 
 START_TEST(test_every_field_of_the_table_is_there)
 {
+	const struct schema_field *f;
 	struct node *schemas[KIND_MAX] = { NULL }, *schema;
 
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
 		enum object_kind kind = scopes[f->scope].kind;
 		const struct node *at;
 

@@ -229,9 +229,10 @@ END_TEST
 /* A row that is as another one finds it, or what stands for it, and that one is no such row again. */
 START_TEST(rows_that_are_as_others)
 {
+	const struct schema_field *f;
 	unsigned n = 0;
 
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
 		const struct schema_field *is = schema_meaning(f);
 
 		if (f->type != TYPE_AS)

@@ -115,9 +115,10 @@ static void put_field(struct buf *out, const struct schema_field *f)
 /* Where a scope's fields stand, if they are a part of others. */
 static void put_places(struct buf *out, enum schema_scope scope)
 {
+	const struct schema_field *f;
 	const char *before = "";
 
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f)) {
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));) {
 		autofree char *outer = title(f->scope);
 
 		if (f->type != TYPE_SCOPE || f->below != scope)
@@ -129,12 +130,13 @@ static void put_places(struct buf *out, enum schema_scope scope)
 
 static void put_scope(struct buf *out, enum schema_scope scope)
 {
+	const struct schema_field *f;
 	autofree char *name = title(scope);
 
 	buf_printf(out, ".Sh %s\n", name);
 	put_places(out, scope);
 	buf_puts(out, ".Bl -tag -width Ds\n");
-	for (const struct schema_field *f = schema_next(NULL); f; f = schema_next(f))
+	for (struct schema_walk walk = { 0 }; (f = schema_walk(&walk));)
 		if (f->scope == scope && says_something(f))
 			put_field(out, f);
 	buf_puts(out, ".El\n");
