@@ -39,11 +39,13 @@ struct machine {
 	uint64_t vm_hash; /* of the VM's document as last saved: an equal one is not saved again */
 	bool vm_changed;  /* to be saved by this turn's commit */
 	bool vmi_changed;
-	bool purged;      /* what its VM kept is gone, or cannot be removed */
-	unsigned purges;  /* … failed tries of that */
-	msec purge_at;    /* … boot time before which there is no other */
-	bool holds_disks; /* its run's files are in the agent's index */
-	bool holds_share; /* … and what it has of the host to itself */
+	bool purged;              /* what its VM kept is gone, or cannot be removed */
+	unsigned purges;          /* … failed tries of that */
+	msec purge_at;            /* … boot time before which there is no other */
+	int64_t named_generation; /* of the VM, whose names are in the agent's index; 0: none … */
+	size_t names;             /* … and how many they are */
+	bool holds_disks;         /* its run's files are in the agent's index */
+	bool holds_share;         /* … and what it has of the host to itself */
 	enum room_state room;
 	struct resources asks;  /* … what it holds, or waits for */
 	int64_t priority;       /* … of its class, while it waits */

@@ -167,6 +167,7 @@ void agent_free(struct agent *agent)
 	disks_done(&agent->disks);
 	capacity_done(&agent->capacity);
 	macs_done(&agent->macs);
+	namesakes_done(&agent->namesakes);
 	shares_done(&agent->shares);
 	ops_done(agent);
 	notes_done(agent);

@@ -91,6 +91,11 @@ struct disks {                   /* files of the host that runs hold, by path */
 	size_t n, cap;
 };
 
+struct namesakes { /* what templates of VMs name that one guest at a time may have, sorted */
+	struct namesake *list; /* owned */
+	size_t n, cap;
+};
+
 struct machine_list {
 	struct machine **list; /* owned list of borrowed machines */
 	size_t n, cap;
@@ -190,6 +195,7 @@ struct agent {
 	struct disks disks;
 	struct capacity capacity;
 	struct macs macs;
+	struct namesakes namesakes;
 	struct claims claims;
 	struct shares shares;
 	bool freed; /* a run gave back what others may wait for */
@@ -450,6 +456,13 @@ int hostdown_check(const struct agent *agent, enum verb verb, struct err *err);
 
 /* commit.c: saves what the turn changed; on failure nothing may leave, and it is tried again later. */
 int turn_commit(struct agent *agent, struct turn *turn, struct now now);
+
+/* namesakes.c: takes what m's VM names into the index, if that has changed. */
+void namesakes_update(struct agent *agent, struct machine *m);
+/* What is to be said of a manifest that is accepted: what has no effect, and with whom it shares what only one may have.
+ * Owned by the caller; NULL: nothing. */
+char *agent_warnings(const struct agent *agent, const struct manifest *manifest);
+void namesakes_done(struct namesakes *names);
 
 /* turn.c */
 void agent_mark(struct agent *agent, struct machine *m); /* news: dirty, passes from 0 */

@@ -169,7 +169,7 @@ static void note_applied(struct file *f, const struct manifest *manifest)
 {
 	struct target t = find(f, manifest);
 	struct happening what = { .actor = file_actor(f->name) };
-	autofree char *warnings = findings_words(manifest->warnings);
+	autofree char *warnings = agent_warnings(f->agent, manifest);
 
 	happen(&what, manifest->kind, "ManifestApplied", "manifest applied%s%.400s",
 		warnings ? "; " : "", warnings ? warnings : "");

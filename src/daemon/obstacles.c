@@ -24,6 +24,7 @@ static obstacle_fn *const checks[] = {
 
 void obstacles_update(struct agent *agent, struct machine *m)
 {
+	namesakes_update(agent, m);
 	claims_bind(agent, m);
 	disks_update(agent, m);
 	shares_update(agent, m);

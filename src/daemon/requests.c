@@ -156,7 +156,7 @@ void request_note(struct agent *agent, const struct request *request, const char
 void input_create(struct agent *agent, const struct input *input, struct now now)
 {
 	const struct request *request = &input->request;
-	autofree char *warnings = findings_words(request->manifest->warnings);
+	autofree char *warnings = agent_warnings(agent, request->manifest);
 	struct err err = { 0 };
 
 	if (request_is_unsaved(agent, request))

@@ -17,7 +17,7 @@ struct revision {
 
 static int revise(struct revision *r, const struct manifest *manifest, struct err *err)
 {
-	r->warnings = findings_words(manifest->warnings);
+	r->warnings = agent_warnings(r->agent, manifest);
 	if (!r->request->dry_run)
 		return agent_replace_object(r->agent, &r->target, manifest->root, err);
 	r->preview = agent_preview_object(r->agent, &r->target, manifest->root, err);

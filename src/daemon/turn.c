@@ -16,6 +16,7 @@
 void agent_mark(struct agent *agent, struct machine *m)
 {
 	m->passes = 0;
+	namesakes_update(agent, m);
 	machines_mark(&agent->machines, m);
 }
 
