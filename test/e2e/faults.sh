@@ -19,7 +19,7 @@ faults=0
 declare -A in_phase # how many cases, by phase; and "PHASE VICTIM"
 
 # PHASE VICTIM OUTCOME...: those that the table allows. S, T: the guest goes on at the source, at the target; coldS, coldT:
-# it boots there anew. A cut link is healed after a while, in time or too late.
+# it boots there anew. A cut link is healed after a while, in time or too late. agents: both; both-s: agent and libvirtd.
 cases='
 prepare   agent-s    T
 prepare   agent-t    T
@@ -35,6 +35,8 @@ perform   qemu-s     coldS
 perform   qemu-t     S
 perform   relay-s    S
 perform   relay-t    S
+perform   agents     T
+perform   both-s     S
 perform   link       S T
 call      agent-s    T
 call      agent-t    T
@@ -44,6 +46,8 @@ call      qemu-s     T
 call      qemu-t     S
 call      relay-s    S
 call      relay-t    S
+call      agents     T
+call      both-s     S
 call      link       S
 reply     agent-s    T
 reply     agent-t    T
@@ -53,6 +57,9 @@ reply     qemu-s     T
 reply     qemu-t     coldS
 reply     relay-s    S
 reply     relay-t    S T
+reply     agents     T
+reply     both-s     S
+reply     both-t     S T
 reply     link       S T
 evidence  agent-s    T
 evidence  agent-t    T
@@ -60,23 +67,34 @@ evidence  libvirtd-s T coldS
 evidence  libvirtd-t T
 evidence  qemu-t     coldS coldT
 evidence  relay-t    T
+evidence  agents     T
+evidence  both-s     coldS
+evidence  both-t     T
 evidence  link       T coldS
 released  agent-s    T
 released  agent-t    T
 released  libvirtd-s T
 released  libvirtd-t T
 released  qemu-t     coldT
+released  agents     T
+released  both-s     T
+released  both-t     T
 released  link       T
 owner     agent-s    T
 owner     agent-t    T
 owner     libvirtd-t T
 owner     qemu-t     coldT
+owner     agents     T
+owner     both-t     T
 owner     link       T
 finalized agent-s    T
 finalized agent-t    T
 finalized libvirtd-s T
 finalized libvirtd-t T
 finalized qemu-t     coldT
+finalized agents     T
+finalized both-s     T
+finalized both-t     T
 finalized link       T
 '
 
@@ -222,12 +240,19 @@ go_on() # what is stopped
 	stopped=
 }
 
-kill_agent()
+# kill_agents HOST...: whoever begins anew while the guest is copied, has it watched again.
+kill_agents()
 {
-	host_agent_kill "$1"
+	local host
+	for host in "$@"; do
+		host_agent_kill "$host"
+	done
 	nap $((RANDOM % 1500))
 	go_on
-	host_agent_start "$1"
+	for host in "$@"; do
+		host_agent_start "$host"
+	done
+	[[ "$phase $* " != @(perform|call|reply|evidence)*" $s "* ]] || says_soon "$s" 'watching it again'
 	release
 }
 
@@ -240,6 +265,17 @@ kill_libvirtd()
 	release
 }
 
+kill_both()
+{
+	host_agent_kill "$1"
+	host_libvirtd_stop "$1" KILL
+	nap $((RANDOM % 1500))
+	host_libvirtd_start "$1"
+	go_on
+	host_agent_start "$1"
+	release
+}
+
 kill_pid()
 {
 	kill -9 "$1" || fail "there is no process $1 to be killed"
@@ -248,8 +284,11 @@ kill_pid()
 	release
 }
 
-fault_agent-s() { kill_agent "$s"; }
-fault_agent-t() { kill_agent "$t"; }
+fault_agent-s() { kill_agents "$s"; }
+fault_agent-t() { kill_agents "$t"; }
+fault_agents() { kill_agents "$s" "$t"; }
+fault_both-s() { kill_both "$s"; }
+fault_both-t() { kill_both "$t"; }
 fault_libvirtd-s() { kill_libvirtd "$s"; }
 fault_libvirtd-t() { kill_libvirtd "$t"; }
 fault_qemu-s() { kill_pid "$(cat "$(qemu_file "$s")")"; }
@@ -337,7 +376,7 @@ declare -A since
 fault() # GUEST PHASE VICTIM OUTCOME...
 {
 	local host stopped='' held='' missed=''
-	guest=$1 s=a
+	guest=$1 phase=$2 s=a
 	runs_at a "$1" || s=b
 	t=$(peer_of "$s")
 	await 'the agents see each other' peers_see_each_other
