@@ -16,7 +16,7 @@
 #   finalized  the source's agent is stopped                        Released/Done
 
 faults=0
-declare -A in_phase # how many cases, by phase; and "PHASE VICTIM"
+declare -A in_phase # how many cases, by phase
 
 # PHASE VICTIM OUTCOME...: those that the table allows. S, T: the guest goes on at the source, at the target; coldS, coldT:
 # it boots there anew. A cut link is healed after a while, in time or too late. agents: both; both-s: agent and libvirtd.
@@ -393,12 +393,13 @@ fault() # GUEST PHASE VICTIM OUTCOME...
 	judge "$faults, $2 $3, $1 from $s" "${@:4}"
 }
 
-# In a random order, but phase by phase in turn.
+# In a random order, but of prepare, perform, what ends it, what hands it over, and finalized in turn.
 shuffled_cases()
 {
 	grep . <<<"$cases" |
 		awk -v seed="$SEED" 'BEGIN { srand(seed) } { print rand(), $0 }' | sort | # a subshell has a RANDOM of its own
-		awk '{ print ++n[$2], $0 }' | sort -s -n -k1,1 | cut -d ' ' -f 3-
+		awk '{ part = $2; sub(/call|reply|evidence/, "finish", part); sub(/owner/, "released", part)
+			print ++n[part], $0 }' | sort -s -n -k1,1 | cut -d ' ' -f 3-
 }
 
 faults_begin()
@@ -417,13 +418,21 @@ faults_begin()
 	writes_at a shared
 }
 
+count_in() # PHASE...
+{
+	local n=0 phase
+	for phase in "$@"; do
+		n=$((n + ${in_phase[$phase]-0}))
+	done
+	echo $n
+}
+
 print_phases()
 {
-	local phase text=''
-	for phase in prepare perform call reply evidence released owner finalized; do
-		text+=", $phase ${in_phase[$phase]-0}"
-	done
-	echo "# $faults migrations with a fault with SEED=$SEED; it came in: ${text#, }"
+	echo "# $faults migrations with a fault with SEED=$SEED; it came in: PREPARE $(count_in prepare), Perform $(count_in perform)," \
+		"Finish $(count_in call reply evidence) (call $(count_in call), reply $(count_in reply), evidence $(count_in evidence))," \
+		"RELEASED to OWNER $(count_in released owner) (released $(count_in released), owner $(count_in owner))," \
+		"FINALIZED $(count_in finalized)"
 }
 
 # faults_run NUMBER [PATTERN]: so many cases, or of those that match so many; over again where there are fewer.
