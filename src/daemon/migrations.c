@@ -35,11 +35,16 @@ static void link_machine(struct agent *agent, struct migration *g)
 		m->migration = g;
 }
 
-void migrations_add(struct agent *agent, struct migration *g)
+static void add(struct agent *agent, struct migration *g)
 {
 	struct migrations *gs = &agent->migrations;
 
 	*LIST_ADD(gs->list, gs->n, gs->cap) = g;
+}
+
+void migrations_add(struct agent *agent, struct migration *g)
+{
+	add(agent, g);
 	link_machine(agent, g);
 }
 
@@ -105,16 +110,33 @@ static int load_row(void *ctx, const struct object_row *row)
 		return 0;
 	}
 	g->meta.rv = row->rv;
-	migrations_add(l->agent, g);
+	add(l->agent, g);
 	return 0;
+}
+
+/* As they came: of one machine each owner's epoch is a later one, and clocks may be set back. */
+static int by_age(const void *a, const void *b)
+{
+	const struct migration *x = *(struct migration *const *)a,
+			       *y = *(struct migration *const *)b;
+
+	if (x->epoch != y->epoch)
+		return x->epoch < y->epoch ? -1 : 1;
+	return (x->meta.created > y->meta.created) - (x->meta.created < y->meta.created);
 }
 
 int migrations_load(struct agent *agent, bool same_boot, struct err *err)
 {
 	struct object_query query = { .kind = KIND_MIGRATION };
 	struct loading l = { agent, same_boot };
+	struct migrations *gs = &agent->migrations;
+	int ret = store_each(agent->store, &query, load_row, &l, err);
 
-	return store_each(agent->store, &query, load_row, &l, err);
+	if (gs->n)
+		qsort(gs->list, gs->n, sizeof(*gs->list), by_age);
+	for (size_t i = 0; i < gs->n; i++)
+		link_machine(agent, gs->list[i]);
+	return ret;
 }
 
 static int save(struct agent *agent, struct migration *g, struct err *err)
@@ -198,7 +220,7 @@ void migrations_done(struct agent *agent)
 	free(agent->migrations.list);
 }
 
-/* The oldest go: the list is in the order in which they came, or by name after a restart. */
+/* The oldest go: the list is in the order in which they came. */
 void migrations_prune(struct agent *agent, const struct migration *newest)
 {
 	struct migrations *gs = &agent->migrations;

@@ -48,7 +48,7 @@ call      relay-s    S
 call      relay-t    S
 call      agents     T
 call      both-s     S
-call      link       S
+call      link       S T
 reply     agent-s    T
 reply     agent-t    T
 reply     libvirtd-s S
