@@ -96,11 +96,6 @@ struct namesakes { /* what templates of VMs name that one guest at a time may ha
 	size_t n, cap;
 };
 
-struct machine_list {
-	struct machine **list; /* owned list of borrowed machines */
-	size_t n, cap;
-};
-
 struct capacity { /* capacity.c */
 	struct resources taken;
 	struct machine_list holders; /* in no order */
@@ -126,12 +121,12 @@ struct shares {                   /* what of the host runs have to themselves, s
 
 struct hostdown { /* the host goes down: hostdown.c */
 	bool active;
-	bool changed;              /* … is to be saved */
-	msec begun, deadline;      /* boot time */
-	struct order_list members; /* what runs still, or may */
-	unsigned group;            /* the lowest order that was told to stop … */
-	msec group_deadline;       /* … and until when; 0: none was yet */
-	struct actor actor;        /* who asked for it; no file */
+	bool changed;                /* … is to be saved */
+	msec begun, deadline;        /* boot time */
+	struct machine_list members; /* what runs still, or may */
+	unsigned group;              /* the lowest order that was told to stop … */
+	msec group_deadline;         /* … and until when; 0: none was yet */
+	struct actor actor;          /* who asked for it; no file */
 };
 
 struct target { /* a user's object in the model; all borrowed */
@@ -191,7 +186,7 @@ struct agent {
 	struct origins origins;
 	struct slots slots;
 	struct hostdown hostdown;
-	bool round_changed; /* whether there is a boot round is to be saved */
+	bool round_changed;             /* whether there is a boot round is to be saved */
 	struct disks disks;
 	struct capacity capacity;
 	struct macs macs;

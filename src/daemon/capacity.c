@@ -5,8 +5,6 @@
  * first; who is too big for what is free is passed over, as in Kubernetes. Nothing of it is stored: a run
  * holds its share from before its files are made until it is cleaned away.
  */
-#include <string.h>
-
 #include "core/capacity.h"
 #include "core/placement.h"
 #include "daemon/obstacles.h"
@@ -31,35 +29,7 @@ static int compare(const struct machine *a, const struct machine *b)
 		return a->priority > b->priority ? -1 : 1;
 	if (a->waits_since != b->waits_since)
 		return a->waits_since < b->waits_since ? -1 : 1;
-	return machine_compare(a, b->ns, b->name);
-}
-
-static size_t place_of(const struct machine_list *l, const struct machine *m)
-{
-	size_t low = 0, high = l->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare(l->list[middle], m) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static void list_insert(struct machine_list *l, size_t at, struct machine *m)
-{
-	(void)LIST_ADD(l->list, l->n, l->cap);
-	memmove(&l->list[at + 1], &l->list[at], (l->n - 1 - at) * sizeof(struct machine *));
-	l->list[at] = m;
-}
-
-static void list_remove(struct machine_list *l, size_t at)
-{
-	l->n--;
-	memmove(&l->list[at], &l->list[at + 1], (l->n - at) * sizeof(struct machine *));
+	return machine_by_name(a, b);
 }
 
 /* ---- taking, giving, waiting ------------------------------------------------------------------------------ */
@@ -76,7 +46,7 @@ static void take_room(struct agent *agent, struct machine *m)
 	agent->freed |= c->company;
 	c->company = false;
 	m->holder_at = c->holders.n;
-	list_insert(&c->holders, c->holders.n, m);
+	*LIST_ADD(c->holders.list, c->holders.n, c->holders.cap) = m;
 }
 
 static void give_room(struct agent *agent, struct machine *m)
@@ -94,20 +64,16 @@ static void give_room(struct agent *agent, struct machine *m)
 
 static void begin_wait(struct agent *agent, struct machine *m)
 {
-	struct machine_list *waiting = &agent->capacity.waiting;
-
 	m->asks = requests_of(&m->vmi->typed, &agent->options->tuning);
 	m->waits_since = m->vmi->meta.created;
 	m->priority = priority_of(agent, &m->vmi->typed);
-	list_insert(waiting, place_of(waiting, m), m);
+	machine_list_add(&agent->capacity.waiting, m, compare);
 }
 
 /* Whoever was told to wait behind it looks again. */
 static void end_wait(struct agent *agent, struct machine *m)
 {
-	struct machine_list *waiting = &agent->capacity.waiting;
-
-	list_remove(waiting, place_of(waiting, m));
+	machine_list_remove(&agent->capacity.waiting, m, compare);
 	agent->freed = true;
 }
 
@@ -280,6 +246,6 @@ int64_t capacity_free(const struct agent *agent)
 
 void capacity_done(struct capacity *capacity)
 {
-	free(capacity->holders.list);
-	free(capacity->waiting.list);
+	machine_list_done(&capacity->holders);
+	machine_list_done(&capacity->waiting);
 }

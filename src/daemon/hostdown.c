@@ -69,7 +69,7 @@ void hostdown_committed(struct agent *agent)
 /* Each order that is still to come has its time kept for it; none gets less than it needs to hear of it. */
 static msec group_deadline(const struct hostdown *h, struct now now)
 {
-	const struct order_list *l = &h->members;
+	const struct machine_list *l = &h->members;
 	msec later = 0;
 
 	for (size_t i = 1; i < l->n; i++)
@@ -123,7 +123,7 @@ void hostdown_forget(struct agent *agent, struct machine *m)
 void hostdown_turn(struct agent *agent, struct now now)
 {
 	struct hostdown *h = &agent->hostdown;
-	const struct order_list *l = &h->members;
+	const struct machine_list *l = &h->members;
 
 	if (!h->active || !l->n || is_told(h, l->list[l->n - 1]->start.order))
 		return;
@@ -135,7 +135,7 @@ void hostdown_turn(struct agent *agent, struct now now)
 
 void hostdown_done(struct agent *agent)
 {
-	order_list_done(&agent->hostdown.members);
+	machine_list_done(&agent->hostdown.members);
 }
 
 /* ---- orders ------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sorted list of machines; it knows nothing of what it is for.
+ * Sorted lists of machines; they know nothing of what they are for.
  */
 #include "daemon/order_list.h"
 
@@ -8,21 +8,20 @@
 
 #include "core/start_order.h"
 
-static int compare(const struct machine *a, const struct machine *b)
+int machine_by_name(const struct machine *a, const struct machine *b)
 {
-	if (a->start.order != b->start.order)
-		return a->start.order < b->start.order ? -1 : 1;
 	return machine_compare(a, b->ns, b->name);
 }
 
-static size_t place_of(const struct order_list *l, const struct machine *m)
+static size_t place_of(const struct machine_list *l, const struct machine *m,
+	machine_order_fn *order)
 {
 	size_t low = 0, high = l->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare(l->list[middle], m) < 0)
+		if (order(l->list[middle], m) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -30,13 +29,10 @@ static size_t place_of(const struct order_list *l, const struct machine *m)
 	return low;
 }
 
-void order_list_add(struct order_list *l, struct machine *m)
+void machine_list_add(struct machine_list *l, struct machine *m, machine_order_fn *order)
 {
-	size_t at;
+	size_t at = place_of(l, m, order);
 
-	if (m->n_lists++ == 0)
-		m->start = start_order_of(m);
-	at = place_of(l, m);
 	if (l->n == l->cap) {
 		l->cap = l->cap ? l->cap * 2 : 16;
 		l->list = xrealloc_array(l->list, l->cap, sizeof(struct machine *));
@@ -46,17 +42,36 @@ void order_list_add(struct order_list *l, struct machine *m)
 	l->n++;
 }
 
-void order_list_remove(struct order_list *l, struct machine *m)
+void machine_list_remove(struct machine_list *l, struct machine *m, machine_order_fn *order)
 {
-	size_t at = place_of(l, m);
+	size_t at = place_of(l, m, order);
 
-	m->n_lists--;
 	l->n--;
 	memmove(&l->list[at], &l->list[at + 1], (l->n - at) * sizeof(struct machine *));
 }
 
-void order_list_done(struct order_list *l)
+void machine_list_done(struct machine_list *l)
 {
 	free(l->list);
-	*l = (struct order_list){ 0 };
+	*l = (struct machine_list){ 0 };
+}
+
+static int by_start_order(const struct machine *a, const struct machine *b)
+{
+	if (a->start.order != b->start.order)
+		return a->start.order < b->start.order ? -1 : 1;
+	return machine_by_name(a, b);
+}
+
+void order_list_add(struct machine_list *l, struct machine *m)
+{
+	if (m->n_lists++ == 0)
+		m->start = start_order_of(m);
+	machine_list_add(l, m, by_start_order);
+}
+
+void order_list_remove(struct machine_list *l, struct machine *m)
+{
+	machine_list_remove(l, m, by_start_order);
+	m->n_lists--;
 }

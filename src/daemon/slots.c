@@ -129,6 +129,6 @@ void slots_forget(struct slots *s, struct machine *m)
 
 void slots_done(struct slots *s)
 {
-	order_list_done(&s->waiting);
-	order_list_done(&s->members);
+	machine_list_done(&s->waiting);
+	machine_list_done(&s->members);
 }

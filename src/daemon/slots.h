@@ -16,8 +16,8 @@ enum boot_round { ROUND_NONE, ROUND_AHEAD, ROUND_OPEN };
 
 struct slots {
 	unsigned held;
-	struct order_list waiting;
-	struct order_list members; /* of the round: not running yet, or not long enough */
+	struct machine_list waiting;
+	struct machine_list members; /* of the round: not running yet, or not long enough */
 	enum boot_round round;
 };
 
