@@ -164,11 +164,8 @@ void agent_free(struct agent *agent)
 	machines_done(&agent->machines);
 	records_done(&agent->records);
 	origins_done(agent);
-	disks_done(&agent->disks);
-	capacity_done(&agent->capacity);
-	macs_done(&agent->macs);
+	obstacles_done(agent);
 	namesakes_done(&agent->namesakes);
-	shares_done(&agent->shares);
 	ops_done(agent);
 	notes_done(agent);
 	adoptions_done(agent);

@@ -22,8 +22,24 @@ static obstacle_fn *const checks[] = {
 	capacity_obstacle,
 };
 
+/* More than those who wait: what they wait for may change when nothing else of them does. */
+static void list_unprepared(struct agent *agent, struct machine *m)
+{
+	bool unprepared = (m->vmi && m->vmi->phase == PHASE_SCHEDULING) ||
+		(m->vm && m->vm->type_trouble);
+
+	if (unprepared == m->unprepared)
+		return;
+	m->unprepared = unprepared;
+	if (unprepared)
+		machine_list_add(&agent->unprepared, m, machine_by_name);
+	else
+		machine_list_remove(&agent->unprepared, m, machine_by_name);
+}
+
 void obstacles_update(struct agent *agent, struct machine *m)
 {
+	list_unprepared(agent, m);
 	namesakes_update(agent, m);
 	claims_bind(agent, m);
 	disks_update(agent, m);
@@ -62,8 +78,8 @@ void obstacles_turn(struct agent *agent)
 	if (agent->records.changed)
 		capacity_reorder(agent);
 	agent->freed = false;
-	for (size_t i = 0; i < agent->machines.n; i++) {
-		struct machine *m = agent->machines.list[i];
+	for (size_t i = 0; i < agent->unprepared.n; i++) {
+		struct machine *m = agent->unprepared.list[i];
 
 		if (run_is_waiting(m->vmi))
 			m->vmi->retry_at = 0;
@@ -72,4 +88,13 @@ void obstacles_turn(struct agent *agent)
 		agent_mark(agent, m);
 	}
 	capacity_call(agent);
+}
+
+void obstacles_done(struct agent *agent)
+{
+	machine_list_done(&agent->unprepared);
+	disks_done(&agent->disks);
+	capacity_done(&agent->capacity);
+	macs_done(&agent->macs);
+	shares_done(&agent->shares);
 }

@@ -84,5 +84,6 @@ void obstacles_update(struct agent *agent, struct machine *m);
 enum obstacle obstacles_find(const struct agent *agent, const struct machine *m, char **ret_words);
 /* What runs may wait for has changed: an object, or what another run had. Those that wait look again. */
 void obstacles_turn(struct agent *agent);
+void obstacles_done(struct agent *agent);
 
 #endif
