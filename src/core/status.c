@@ -31,8 +31,7 @@ static bool terminating(const struct status_facts *f)
 
 static bool stopping(const struct status_facts *f)
 {
-	return f->vmi && !phase_is_final(f->vmi->phase) &&
-		(vmi_is_stopping(f->vmi) || f->delete_pending);
+	return f->vmi && !phase_is_final(f->vmi->phase) && vmi_is_stopping(f->vmi);
 }
 
 static bool migrating(const struct status_facts *f)
@@ -87,15 +86,14 @@ static bool image_pull_back_off(const struct status_facts *f)
 
 static bool starting(const struct status_facts *f)
 {
-	if (!f->vmi)
-		return f->create_pending;
-	return phase_is_unprocessed(f->vmi->phase) || f->vmi->phase == PHASE_SCHEDULING ||
-		f->vmi->phase == PHASE_SCHEDULED;
+	return f->vmi &&
+		(phase_is_unprocessed(f->vmi->phase) || f->vmi->phase == PHASE_SCHEDULING ||
+			f->vmi->phase == PHASE_SCHEDULED);
 }
 
 static bool stopped(const struct status_facts *f)
 {
-	return f->vmi ? phase_is_final(f->vmi->phase) : !f->create_pending;
+	return !f->vmi || phase_is_final(f->vmi->phase);
 }
 
 static bool failed_to_start(const struct vm *vm)
@@ -114,8 +112,7 @@ static bool is_held_back(const struct vm *vm, const struct vmi *vmi)
 /* Upstream's row, and ours for the guard's waits. */
 static bool crash_looping(const struct status_facts *f)
 {
-	return stopped(f) && !f->create_pending &&
-		(failed_to_start(f->vm) || is_held_back(f->vm, f->vmi));
+	return stopped(f) && (failed_to_start(f->vm) || is_held_back(f->vm, f->vmi));
 }
 
 static bool waiting_for_receiver(const struct status_facts *f)

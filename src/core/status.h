@@ -11,8 +11,6 @@
 struct status_facts {
 	const struct vm *vm;   /* not NULL */
 	const struct vmi *vmi; /* or NULL */
-	bool create_pending;   /* the turn just decided to create the VMI */
-	bool delete_pending;   /* … to delete it */
 	bool migrating;        /* migrationState started and not ended */
 	bool paused;           /* VMI condition Paused=True */
 	bool data_volume_failed; /* the rest comes with later issues; the table has every row of §6 */

@@ -54,12 +54,6 @@ static void world_set(struct world *w, char letter)
 	case 'D': /* VMI deleting */
 		w->vmi.meta.deleted = 1;
 		break;
-	case 'd': /* a delete just issued */
-		w->facts.delete_pending = true;
-		break;
-	case 'c': /* a create just issued */
-		w->facts.create_pending = true;
-		break;
 	case 'm':
 		w->facts.migrating = true;
 		break;
@@ -117,14 +111,11 @@ static const struct {
 	{ STRATEGY_ALWAYS, "Failed",     "Tf",      "Terminating" },
 	/* 2 */
 	{ STRATEGY_ALWAYS, "Running",    "D",       "Stopping" },
-	{ STRATEGY_ALWAYS, "Running",    "d",       "Stopping" },
 	{ STRATEGY_ALWAYS, "Running",    "Dmp",     "Stopping" },
 	{ STRATEGY_ALWAYS, "Pending",    "D",       "Stopping" },
-	{ STRATEGY_ALWAYS, "Scheduling", "d",       "Stopping" },
 	{ STRATEGY_ALWAYS, "Scheduled",  "D",       "Stopping" },
 	{ STRATEGY_ALWAYS, "WaitingForSync", "D",   "Stopping" },
 	{ STRATEGY_HALTED, "Succeeded",  "D",       "Stopped" },
-	{ STRATEGY_HALTED, "Failed",     "d",       "Stopped" },
 	/* 3 */
 	{ STRATEGY_ALWAYS, "Running",    "m",       "Migrating" },
 	{ STRATEGY_ALWAYS, "Running",    "mp",      "Migrating" },
@@ -147,13 +138,11 @@ static const struct {
 	{ STRATEGY_ALWAYS, "Pending",    "beo",     "WaitingForVolumeBinding" },
 	{ STRATEGY_ALWAYS, "Pending",    "eo",      "ErrImagePull" },
 	{ STRATEGY_ALWAYS, "Pending",    "o",       "ImagePullBackOff" },
-	{ STRATEGY_ALWAYS, "none",       "vc",      "Provisioning" },
+	{ STRATEGY_ALWAYS, "none",       "v",       "Provisioning" },
 	{ STRATEGY_ALWAYS, "none",       "Vf",      "DataVolumeError" },
 	{ STRATEGY_ALWAYS, "none",       "bf",      "WaitingForVolumeBinding" },
 	{ STRATEGY_HALTED, "none",       "b",       "Stopped" }, /* not set to start */
 	/* 13 */
-	{ STRATEGY_ALWAYS, "none",       "c",       "Starting" },
-	{ STRATEGY_ALWAYS, "none",       "cf",      "Starting" },
 	{ STRATEGY_ALWAYS, "",           "",        "Starting" },
 	{ STRATEGY_ALWAYS, "Pending",    "",        "Starting" },
 	{ STRATEGY_ALWAYS, "Pending",    "f",       "Starting" },
@@ -162,7 +151,6 @@ static const struct {
 	/* 14 */
 	{ STRATEGY_ALWAYS, "none",       "f",       "CrashLoopBackOff" },
 	{ STRATEGY_ALWAYS, "Failed",     "f",       "CrashLoopBackOff" },
-	{ STRATEGY_ALWAYS, "Failed",     "fd",      "CrashLoopBackOff" },
 	{ STRATEGY_RERUN_ON_FAILURE, "none", "f",   "CrashLoopBackOff" },
 	{ STRATEGY_RERUN_ON_FAILURE, "Failed", "f", "CrashLoopBackOff" },
 	{ STRATEGY_ONCE,   "Failed",     "f",       "CrashLoopBackOff" },
@@ -171,7 +159,6 @@ static const struct {
 	{ STRATEGY_ALWAYS, "Failed",     "l",       "CrashLoopBackOff" },
 	{ STRATEGY_ALWAYS, "Succeeded",  "l",       "CrashLoopBackOff" },
 	{ STRATEGY_ALWAYS, "none",       "n",       "Stopped" },
-	{ STRATEGY_ALWAYS, "none",       "lc",      "Starting" },
 	{ STRATEGY_ALWAYS, "Scheduled",  "l",       "Starting" },
 	{ STRATEGY_ALWAYS, "Running",    "l",       "Running" },
 	{ STRATEGY_RERUN_ON_FAILURE, "none", "ls",  "CrashLoopBackOff" },
