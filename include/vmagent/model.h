@@ -233,7 +233,7 @@ ENUM_DECLARE(act, ACT, ACTS)
 	X(VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1", true,      \
 		MACHINE)                                                                         \
 	X(MIGRATION, "VirtualMachineInstanceMigration", "virtualmachineinstancemigrations",      \
-		"kubevirt.io/v1", true, AGENT)                                                   \
+		"kubevirt.io/v1", true, ORDER)                                                   \
 	X(EVENT, "Event", "events", "v1", true, AGENT)                                           \
 	X(FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1", true, AGENT)                   \
 	X(POD, "Pod", "pods", "v1", true, MADE)                            /* of VMIs */         \
@@ -269,6 +269,7 @@ enum object_home {
 	HOME_MACHINE, /* a user; the agent acts on it */
 	HOME_RECORD,  /* a user; it is kept as given, for others that name it */
 	HOME_MADE,    /* nobody: the API makes it at each look */
+	HOME_ORDER,   /* a user or the agent; the agent carries it out, once */
 };
 
 enum object_kind {

@@ -172,6 +172,11 @@ static const struct field migration_fields[] = {
 	F(BOOL,     migration, "autoConverge", limits.auto_converge),
 	F(BOOL,     migration, "postCopy",   limits.post_copy),
 	F(BOOL,     migration, "disrupt",    limits.disrupt),
+	F(NUMBER,   migration, "number",     number),
+	F(TEXT,     migration, "spec",       spec),
+	F(TEXT,     migration, "labels",     meta.labels),
+	F(TEXT,     migration, "annotations", meta.annotations),
+	F(NUMBER,   migration, "ready",      ready_wall),
 };
 /* clang-format on */
 

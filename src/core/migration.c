@@ -40,6 +40,7 @@ void migration_free(struct migration *g)
 	if (!g)
 		return;
 	object_meta_done(&g->meta);
+	free(g->spec);
 	free(g->vmi);
 	free(g->peer);
 	free(g->reason);

@@ -91,8 +91,10 @@ struct migration {
 	struct object_meta meta; /* its UID names it on both hosts */
 	enum migration_role role;
 	enum migration_state state;
-	char *vmi;  /* owned: spec.vmiName */
-	char *peer; /* owned: the other host */
+	int64_t number; /* of its arrival here: the latest has the highest */
+	char *spec;     /* owned or NULL, JSON: as it was given */
+	char *vmi;      /* owned: spec.vmiName */
+	char *peer;     /* owned: the other host */
 	char vmi_uid[UID_SIZE];
 	char database[UID_SIZE]; /* the source's, in which it began */
 	int64_t epoch;           /* of the ownership that it is to bring about */
@@ -109,6 +111,7 @@ struct migration {
 	char *policy; /* owned or NULL; source: the MigrationPolicy that … */
 	struct migration_limits limits;       /* … these come from, or from the configuration */
 	msec began;                           /* boot time: OUT was entered; 0: at another boot */
+	msec ready_wall; /* when all of it was seen to be at the target; 0: never */
 	msec phase_wall[MIGRATION_PHASE_MAX]; /* when each phase was entered; 0: never */
 	msec doubt_wall;                      /* since when it has been in doubt; 0: it is not */
 

@@ -8,6 +8,7 @@
 #include "core/codec.h"
 #include "core/document_private.h"
 #include "core/migration.h"
+#include "core/migration_order.h"
 #include "core/migration_policy.h"
 
 static void add_time(cJSON *json, const char *key, msec wall)
@@ -20,8 +21,9 @@ static void add_time(cJSON *json, const char *key, msec wall)
 	cJSON_AddStringToObject(json, key, text);
 }
 
-static void add_metadata(cJSON *root, const struct object_meta *meta)
+static void add_metadata(cJSON *root, const struct migration *g)
 {
+	const struct object_meta *meta = &g->meta;
 	cJSON *json = cJSON_AddObjectToObject(root, "metadata");
 	char rv[24];
 
@@ -30,7 +32,16 @@ static void add_metadata(cJSON *root, const struct object_meta *meta)
 	cJSON_AddStringToObject(json, "uid", meta->uid);
 	snprintf(rv, sizeof(rv), "%lld", (long long)meta->rv);
 	cJSON_AddStringToObject(json, "resourceVersion", rv);
+	cJSON_AddNumberToObject(json, "generation", 1); /* its spec never changes */
 	add_time(json, "creationTimestamp", meta->created);
+	add_time(json, "deletionTimestamp", meta->deleted);
+	if (meta->labels)
+		cJSON_AddRawToObject(json, "labels", meta->labels);
+	if (meta->annotations)
+		cJSON_AddRawToObject(json, "annotations", meta->annotations);
+	if (!migration_is_over(g))
+		cJSON_AddItemToArray(cJSON_AddArrayToObject(json, "finalizers"),
+			cJSON_CreateString(MIGRATION_FINALIZER));
 }
 
 static void add_phase_times(cJSON *status, const struct migration *g)
@@ -54,60 +65,111 @@ static msec end_of(const struct migration *g)
 	return MAX(g->phase_wall[MIGRATION_PHASE_SUCCEEDED], g->phase_wall[MIGRATION_PHASE_FAILED]);
 }
 
-static const char *const modes[] = { "PreCopy", "PostCopy", "Paused" };
+/* ---- status.migrationState ------------------------------------------------------------------------ */
 
-void document_add_migration(cJSON *status, const struct migration *g, const char *node)
+struct ends { /* of the way */
+	const char *source, *target;
+};
+
+static struct ends ends_of(const struct migration *g, const char *node)
 {
-	cJSON *json = cJSON_AddObjectToObject(status, "migrationState");
-	bool source = g->role == MIGRATION_SOURCE, failed = end_of(g) && !g->succeeded;
+	return g->role == MIGRATION_SOURCE ? (struct ends){ node, g->peer }
+					   : (struct ends){ g->peer, node };
+}
 
-	cJSON_AddStringToObject(json, "migrationUid", g->meta.uid);
-	cJSON_AddStringToObject(json, "sourceNode", source ? node : g->peer);
-	cJSON_AddStringToObject(json, "targetNode", source ? g->peer : node);
-	cJSON_AddStringToObject(json, "mode", modes[g->progress.mode]);
-	if (source && g->state != MIGRATION_PENDING)
-		cJSON_AddItemToObject(json, "migrationConfiguration",
-			migration_limits_json(&g->limits));
-	if (g->policy)
-		cJSON_AddStringToObject(json, "migrationPolicyName", g->policy);
-	add_time(json, "startTimestamp", g->phase_wall[MIGRATION_PHASE_RUNNING]);
-	add_time(json, "endTimestamp", end_of(g));
+/* The run and its domain are the same ones at both ends. */
+static cJSON *add_end(cJSON *json, const char *key, const struct migration *g, const char *node)
+{
+	cJSON *end = cJSON_AddObjectToObject(json, key);
+	autofree char *domain = xasprintf("%s_%s", g->meta.ns, g->vmi);
+
+	cJSON_AddStringToObject(end, "node", node);
+	cJSON_AddStringToObject(end, "migrationUID", g->meta.uid);
+	cJSON_AddStringToObject(end, "virtualMachineInstanceUID", g->vmi_uid);
+	cJSON_AddStringToObject(end, "domainName", domain);
+	cJSON_AddStringToObject(end, "domainNamespace", g->meta.ns);
+	return end;
+}
+
+static void add_ends(cJSON *json, const struct migration *g, const struct ends *ends)
+{
+	cJSON *target;
+
+	cJSON_AddStringToObject(json, "sourceNode", ends->source);
+	cJSON_AddStringToObject(json, "targetNode", ends->target);
+	add_end(json, "sourceState", g, ends->source);
+	target = add_end(json, "targetState", g, ends->target);
+	if (!g->ready_wall)
+		return;
+	cJSON_AddTrueToObject(json, "targetNodeDomainDetected");
+	add_time(json, "targetNodeDomainReadyTimestamp", g->ready_wall);
+	cJSON_AddTrueToObject(target, "domainDetected");
+	add_time(target, "domainReadyTimestamp", g->ready_wall);
+}
+
+static void add_end_reached(cJSON *json, const struct migration *g)
+{
+	bool failed = end_of(g) && !g->succeeded;
+
 	if (end_of(g))
 		cJSON_AddTrueToObject(json, "completed");
 	if (failed)
 		cJSON_AddTrueToObject(json, "failed");
 	if (failed && g->reason)
 		cJSON_AddStringToObject(json, "failureReason", g->reason);
-	if (g->cancelled)
-		cJSON_AddTrueToObject(json, "abortRequested");
-	if (g->cancelled && end_of(g))
-		cJSON_AddStringToObject(json, "abortStatus", failed ? "Succeeded" : "Failed");
+	if (!g->cancelled)
+		return;
+	cJSON_AddTrueToObject(json, "abortRequested");
+	cJSON_AddStringToObject(json, "abortStatus",
+		!end_of(g) ? "Aborting" : (failed ? "Succeeded" : "Failed"));
 }
 
-static void add_condition(cJSON *list, const char *type, const char *reason, const char *message)
+static const char *const modes[] = { "PreCopy", "PostCopy", "Paused" };
+
+/* What the source goes by. */
+static void add_policy(cJSON *json, const struct migration *g)
 {
+	if (g->role == MIGRATION_SOURCE && g->state != MIGRATION_PENDING)
+		cJSON_AddItemToObject(json, "migrationConfiguration",
+			migration_limits_json(&g->limits));
+	if (g->policy)
+		cJSON_AddStringToObject(json, "migrationPolicyName", g->policy);
+}
+
+/* One that waits for its turn has done nothing yet that could be said. */
+void document_add_migration(cJSON *status, const struct migration *g, const char *node)
+{
+	struct ends ends = ends_of(g, node);
+	cJSON *json;
+
+	if (!g->phase_wall[MIGRATION_PHASE_SCHEDULING] && !end_of(g))
+		return;
+	json = cJSON_AddObjectToObject(status, "migrationState");
+	cJSON_AddStringToObject(json, "migrationUid", g->meta.uid);
+	add_ends(json, g, &ends);
+	cJSON_AddStringToObject(json, "mode", modes[g->progress.mode]);
+	add_policy(json, g);
+	add_time(json, "startTimestamp", g->phase_wall[MIGRATION_PHASE_RUNNING]);
+	add_time(json, "endTimestamp", end_of(g));
+	add_end_reached(json, g);
+}
+
+/* ---- conditions ------------------------------------------------------------------------------------ */
+
+static void add_condition(cJSON *status, const char *type, const char *reason, const char *text)
+{
+	cJSON *list = cJSON_GetObjectItemCaseSensitive(status, "conditions");
 	cJSON *one = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(one, "type", type);
 	cJSON_AddStringToObject(one, "status", "True");
 	cJSON_AddStringToObject(one, "reason", reason);
-	cJSON_AddStringToObject(one, "message", message);
-	cJSON_AddItemToArray(list, one);
-}
-
-static void add_doubt(cJSON *list, const struct migration *g)
-{
-	autofree char *text = NULL;
-
-	if (!migration_in_doubt(g))
-		return;
-	text = xasprintf("who runs the guest is '%s''s to say: it stands still until then",
-		g->peer);
-	add_condition(list, "InDoubt", migration_state_name(g->state), text);
+	cJSON_AddStringToObject(one, "message", text);
+	cJSON_AddItemToArray(list ? list : cJSON_AddArrayToObject(status, "conditions"), one);
 }
 
 /* Why it has not begun. */
-static void add_wait(cJSON *list, const struct migration *g)
+static void add_wait(cJSON *status, const struct migration *g)
 {
 	static const struct {
 		const char *reason, *words;
@@ -118,19 +180,22 @@ static void add_wait(cJSON *list, const struct migration *g)
 	};
 
 	if (g->waits && migration_phase_of(g) == MIGRATION_PHASE_PENDING)
-		add_condition(list, "Waiting", waits[g->waits].reason, waits[g->waits].words);
+		add_condition(status, "Waiting", waits[g->waits].reason, waits[g->waits].words);
 }
 
 static void add_conditions(cJSON *status, const struct migration *g)
 {
-	cJSON *list = cJSON_CreateArray();
+	autofree char *text = NULL;
 
-	add_doubt(list, g);
-	add_wait(list, g);
-	if (list->child)
-		cJSON_AddItemToObject(status, "conditions", list);
-	else
-		cJSON_Delete(list);
+	if (g->cancelled)
+		add_condition(status, "migrationAbortRequested", "Cancelled",
+			"somebody wants it called off");
+	add_wait(status, g);
+	if (!migration_in_doubt(g))
+		return;
+	text = xasprintf("who runs the guest is '%s''s to say: it stands still until then",
+		g->peer);
+	add_condition(status, "InDoubt", migration_state_name(g->state), text);
 }
 
 /* While libvirt copies; KubeVirt has no words for it. */
@@ -158,14 +223,24 @@ static void add_progress(cJSON *status, const struct migration *g)
 		cJSON_AddNumberToObject(json, "maxDowntimeMs", p->downtime_ms);
 }
 
+/* ---- the whole --------------------------------------------------------------------------------------- */
+
+static void add_spec(cJSON *root, const struct migration *g)
+{
+	if (g->spec)
+		cJSON_AddRawToObject(root, "spec", g->spec);
+	else
+		cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "spec"), "vmiName", g->vmi);
+}
+
 char *migration_document(const struct migration *g, const char *node)
 {
 	cJSON *root = cJSON_CreateObject(), *status;
 
 	cJSON_AddStringToObject(root, "apiVersion", object_kind_api_version(KIND_MIGRATION));
 	cJSON_AddStringToObject(root, "kind", object_kind_name(KIND_MIGRATION));
-	add_metadata(root, &g->meta);
-	cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "spec"), "vmiName", g->vmi);
+	add_metadata(root, g);
+	add_spec(root, g);
 	status = cJSON_AddObjectToObject(root, "status");
 	cJSON_AddStringToObject(status, "phase", migration_phase_name(migration_phase_of(g)));
 	add_phase_times(status, g);

@@ -8,10 +8,12 @@
 #include "core/base64.h"
 #include "core/claim.h"
 #include "core/edit.h"
+#include "core/migration_order.h"
 #include "core/names.h"
 #include "core/record.h"
 
-#define DATA_KEY_MAX   253           /* characters of a key; Kubernetes */
+#define DATA_KEY_MAX   253 /* characters of a key; Kubernetes */
+#define OLDER_VERSION  "kubevirt.io/v1alpha3"
 #define DATA_BYTES_MAX (1024 * 1024) /* of all values of a Secret or ConfigMap; Kubernetes */
 
 enum member {
@@ -160,8 +162,11 @@ static void check_priority_class(struct check *c, const struct node *root)
 
 static void check_version(struct check *c, const struct node *root, enum object_kind kind)
 {
-	const struct node *version = node_get(root, "apiVersion");
+	struct node *version = node_get(root, "apiVersion");
 
+	if (kind == KIND_MIGRATION && version && streq(version->text, OLDER_VERSION))
+		replace_str(&version->text,
+			object_kind_api_version(kind)); /* the fields are the same */
 	if (!version || version->kind != NODE_STRING ||
 		!streq(version->text, object_kind_api_version(kind)))
 		check_add(c, version ? version : root, "apiVersion", "expected %s",
@@ -217,6 +222,8 @@ static void fill(struct node *root, enum object_kind kind)
 {
 	if (kind == KIND_NAMESPACE)
 		fill_namespace(root);
+	if (kind == KIND_MIGRATION)
+		migration_order_fill(root);
 	if (kind == KIND_SECRET) {
 		fold_string_data(root);
 		if (!node_get(root, "type"))
@@ -258,6 +265,8 @@ void record_check(struct check *c, struct node *root, enum object_kind kind)
 	}
 	if (kind == KIND_PVC)
 		claim_rules(c, root);
+	if (kind == KIND_MIGRATION)
+		migration_order_rules(c, root);
 	if (node_get(root, "metadata"))
 		check_place(c, node_get(root, "metadata"), kind);
 	if (c->findings->n == before)

@@ -26,6 +26,7 @@ static const struct schema_table *const tables[] = {
 	&schema_preference,
 	&schema_claim,
 	&schema_policy,
+	&schema_migration,
 };
 
 #define NO_COPIES  "write a VirtualMachine for each"
@@ -35,7 +36,7 @@ static const struct schema_table *const tables[] = {
 const struct schema_kind schema_kinds[] = {
 	{ "VirtualMachine",                    SCOPE_VM,  NULL, NULL },
 	{ "VirtualMachineInstance",            SCOPE_VMI, NULL, NULL },
-	{ "VirtualMachineInstanceMigration",   SCOPE_MAX, "a guest stays on its host", NULL },
+	{ "VirtualMachineInstanceMigration",   SCOPE_MIGRATION, NULL, NULL },
 	{ "VirtualMachineInstancetype",        SCOPE_INSTANCETYPE, NULL, NULL },
 	{ "VirtualMachineClusterInstancetype", SCOPE_INSTANCETYPE, NULL, NULL },
 	{ "VirtualMachinePreference",          SCOPE_PREFERENCE, NULL, NULL },

@@ -45,6 +45,7 @@ enum schema_scope {
 	SCOPE_PROBE,  /* of liveness or readiness */
 	SCOPE_CLAIM,  /* a whole PersistentVolumeClaim */
 	SCOPE_POLICY, /* a whole MigrationPolicy */
+	SCOPE_MIGRATION, /* a whole VirtualMachineInstanceMigration */
 	SCOPE_MAX
 };
 

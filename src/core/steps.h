@@ -20,6 +20,7 @@ struct libvirt_view {
 struct happening {
 	enum object_kind kind; /* of the object that it happened to */
 	bool warning;
+	bool quiet;         /* an event alone: another one's line in the log tells of it */
 	const char *reason; /* a constant, KubeVirt's where it has one; NULL: only logged */
 	struct actor actor;
 	enum cause cause; /* of a run's end */

@@ -132,6 +132,7 @@ struct hostdown { /* the host goes down: hostdown.c */
 struct target { /* a user's object in the model; all borrowed */
 	enum object_kind kind;
 	struct machine *m;        /* … of VM and VMI */
+	struct migration *g;      /* … of a migration */
 	struct record *record;    /* … of all others */
 	struct object_meta *meta; /* NULL: there is no such object */
 };

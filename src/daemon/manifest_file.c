@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "daemon/folder.h"
-#include "daemon/migrations.h"
+#include "daemon/migration_objects.h"
 
 #define CONFIGURATION_KIND "AgentConfiguration" /* of the agent itself: read by config.c */
 
@@ -193,7 +193,9 @@ static int apply_object(struct file *f, const struct manifest *manifest, const c
 {
 	struct target t = find(f, manifest);
 
-	if (t.meta)
+	if (t.g && migration_object_is_spent(t.g, manifest->root))
+		migration_remove(f->agent, t.g);
+	else if (t.meta)
 		return apply_change(f, &t, manifest, base, err);
 	return agent_create_object(f->agent, manifest, NULL, f->now, err);
 }
@@ -234,6 +236,23 @@ static int moved_away(const struct file *f, const struct manifest *manifest, str
 		peer ? peer : "another host");
 }
 
+/* An order is carried out once for each content of its file, or refused once. */
+static int apply_order(struct file *f, const struct manifest *manifest, const char *base,
+	const char *text, struct err *err)
+{
+	int ret = apply_object(f, manifest, base, err);
+	struct origin *o = origins_get(f->agent, f->name, manifest);
+
+	if (ret == 0)
+		note_applied(f, manifest);
+	origin_set(f->agent, o, text, ret < 0 ? "" : object_uid(f, manifest));
+	o->state = PROVENANCE_DONE;
+	return ret < 0 ? err_wrap(err,
+				 "refused, and not tried again until the file says "
+				 "something else")
+		       : 0;
+}
+
 /* What a file declares of an object that is still going is created when it is gone. */
 static int apply_manifest(struct file *f, const struct manifest *manifest, struct err *err)
 {
@@ -251,6 +270,8 @@ static int apply_manifest(struct file *f, const struct manifest *manifest, struc
 	}
 	if (known && o->state == PROVENANCE_MOVED)
 		return moved_away(f, manifest, err);
+	if (object_kind_home(manifest->kind) == HOME_ORDER)
+		return apply_order(f, manifest, known ? o->base : NULL, text, err);
 	if (is_run_of_vm(f, manifest, known ? o : NULL))
 		return err_set(err, ERR_CONFLICT,
 			"it is the run of the VirtualMachine of that name; delete that first");

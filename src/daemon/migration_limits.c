@@ -7,18 +7,18 @@
 
 #include "core/migration_policy.h"
 #include "daemon/agent_private.h"
-#include "daemon/migrations.h"
+#include "daemon/migration_objects.h"
 
 #define PROGRESS_MS 1000 /* between two that are shown */
 
 /* ---- whose turn it is ---------------------------------------------------------------------------------------- */
 
-/* Of those that wait: whoever asked first; of two at the same moment the lower UID. */
+/* Of those that wait: the more urgent, then whoever asked first. */
 static bool comes_before(const struct migration *a, const struct migration *b)
 {
-	if (a->meta.created != b->meta.created)
-		return a->meta.created < b->meta.created;
-	return strcmp(a->meta.uid, b->meta.uid) < 0;
+	int more = migration_object_urgency(a) - migration_object_urgency(b);
+
+	return more > 0 || (more == 0 && a->number < b->number);
 }
 
 /* One whose target is not there holds up no others. */
@@ -26,7 +26,7 @@ static bool is_ahead(const struct agent *agent, const struct migration *other,
 	const struct migration *g)
 {
 	return other != g && other->role == MIGRATION_SOURCE && other->state == MIGRATION_PENDING &&
-		!other->removed && comes_before(other, g) && peers_is_up(agent, other->peer);
+		!other->removed && peers_is_up(agent, other->peer) && comes_before(other, g);
 }
 
 bool migration_limits_allow(const struct agent *agent, const struct migration *g)

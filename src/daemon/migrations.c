@@ -10,7 +10,7 @@
 #include "core/migratable.h"
 #include "daemon/agent_private.h"
 #include "daemon/arrivals.h"
-#include "daemon/migrations.h"
+#include "daemon/migration_objects.h"
 
 struct migration *migrations_find(const struct agent *agent, const char *uid)
 {
@@ -35,16 +35,12 @@ static void link_machine(struct agent *agent, struct migration *g)
 		m->migration = g;
 }
 
-static void add(struct agent *agent, struct migration *g)
+void migrations_add(struct agent *agent, struct migration *g)
 {
 	struct migrations *gs = &agent->migrations;
 
+	g->number = gs->n ? gs->list[gs->n - 1]->number + 1 : 1;
 	*LIST_ADD(gs->list, gs->n, gs->cap) = g;
-}
-
-void migrations_add(struct agent *agent, struct migration *g)
-{
-	add(agent, g);
 	link_machine(agent, g);
 }
 
@@ -101,6 +97,7 @@ struct loading {
 static int load_row(void *ctx, const struct object_row *row)
 {
 	struct loading *l = ctx;
+	struct migrations *gs = &l->agent->migrations;
 	struct migration *g;
 	struct err err;
 
@@ -110,16 +107,19 @@ static int load_row(void *ctx, const struct object_row *row)
 		return 0;
 	}
 	g->meta.rv = row->rv;
-	add(l->agent, g);
+	*LIST_ADD(gs->list, gs->n, gs->cap) = g;
 	return 0;
 }
 
-/* As they came: of one machine each owner's epoch is a later one, and clocks may be set back. */
-static int by_age(const void *a, const void *b)
+/* As they came. Those of an older database have no numbers: of one machine each owner's epoch is a later one, and clocks
+ * may be set back. */
+static int by_arrival(const void *a, const void *b)
 {
 	const struct migration *x = *(struct migration *const *)a,
 			       *y = *(struct migration *const *)b;
 
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
 	if (x->epoch != y->epoch)
 		return x->epoch < y->epoch ? -1 : 1;
 	return (x->meta.created > y->meta.created) - (x->meta.created < y->meta.created);
@@ -128,12 +128,12 @@ static int by_age(const void *a, const void *b)
 int migrations_load(struct agent *agent, bool same_boot, struct err *err)
 {
 	struct object_query query = { .kind = KIND_MIGRATION };
-	struct loading l = { agent, same_boot };
 	struct migrations *gs = &agent->migrations;
+	struct loading l = { agent, same_boot };
 	int ret = store_each(agent->store, &query, load_row, &l, err);
 
 	if (gs->n)
-		qsort(gs->list, gs->n, sizeof(*gs->list), by_age);
+		qsort(gs->list, gs->n, sizeof(*gs->list), by_arrival);
 	for (size_t i = 0; i < gs->n; i++)
 		link_machine(agent, gs->list[i]);
 	return ret;
@@ -151,6 +151,7 @@ static int save(struct agent *agent, struct migration *g, struct err *err)
 	row.object = document = migration_document(g, agent->options->node_name);
 	if (g->removed)
 		return store_remove(agent->store, &row, err);
+	row.labels = g->meta.labels;
 	row.state = state = migration_text(g);
 	return store_put(agent->store, &row, err);
 }
@@ -164,7 +165,8 @@ int migrations_save(struct agent *agent, struct now now, struct err *err)
 
 		if (!g->changed)
 			continue;
-		migration_note_phase(g, now);
+		if (migration_note_phase(g, now))
+			migration_object_note(agent, g);
 		migration_note_doubt(g, now);
 		ret = save(agent, g, err);
 	}
@@ -220,6 +222,26 @@ void migrations_done(struct agent *agent)
 	free(agent->migrations.list);
 }
 
+/* Its machine shows the latest of those that are left. */
+void migration_remove(struct agent *agent, struct migration *g)
+{
+	struct machine *m = machines_find(&agent->machines, g->meta.ns, g->vmi);
+
+	g->removed = true;
+	migration_touch(agent, g);
+	if (!m || m->migration != g)
+		return;
+	m->migration = NULL;
+	for (size_t i = 0; i < agent->migrations.n; i++) {
+		struct migration *other = agent->migrations.list[i];
+
+		if (!other->removed && streq(other->meta.ns, m->ns) && streq(other->vmi, m->name))
+			link_machine(agent, other);
+	}
+	m->vmi_changed |= m->vmi != NULL;
+	agent_mark(agent, m);
+}
+
 /* The oldest go: the list is in the order in which they came. */
 void migrations_prune(struct agent *agent, const struct migration *newest)
 {
@@ -234,8 +256,7 @@ void migrations_prune(struct agent *agent, const struct migration *newest)
 			continue;
 		if (++kept <= MIGRATIONS_KEPT)
 			continue;
-		g->removed = true;
-		migration_touch(agent, g);
+		migration_remove(agent, g);
 	}
 }
 
@@ -271,8 +292,8 @@ static const char *target_of(const struct agent *agent, const struct request *re
 	return agent->options->n_peers == 1 ? agent->options->peer_list[0].name : NULL;
 }
 
-static int check_begin(struct agent *agent, const struct request *request, const struct machine *m,
-	struct err *err)
+int migrations_check_begin(const struct agent *agent, const struct request *request,
+	const struct machine *m, struct err *err)
 {
 	const char *to = target_of(agent, request);
 	const struct migration *other = migrations_unfinished(agent, request->ns, request->name);
@@ -297,9 +318,11 @@ static int check_begin(struct agent *agent, const struct request *request, const
 	return 0;
 }
 
-static struct migration *begin(struct agent *agent, const struct machine *m, const char *to,
+struct migration *migrations_begin(struct agent *agent, const struct request *request,
 	struct now now)
 {
+	const struct machine *m = machines_find(&agent->machines, request->ns, request->name);
+	const char *to = target_of(agent, request);
 	struct migration *g = xcalloc(1, sizeof(*g));
 
 	agent_uuid(agent, g->meta.uid);
@@ -316,20 +339,36 @@ static struct migration *begin(struct agent *agent, const struct machine *m, con
 }
 
 /* Too late is too late: from RELEASED on the guest is the target's. */
+int migrations_check_cancel(const struct migration *g, struct err *err)
+{
+	if (g->role == MIGRATION_TARGET)
+		return err_set(err, ERR_CONFLICT, "it comes from '%s': cancel it there", g->peer);
+	if (g->state == MIGRATION_RELEASED)
+		return err_set(err, ERR_CONFLICT, "it is too late: it has been handed over to '%s'",
+			g->peer);
+	return 0;
+}
+
 static int cancel(struct agent *agent, const struct request *request, struct err *err)
 {
 	struct migration *g = migrations_unfinished(agent, request->ns, request->name);
 
 	if (!g)
 		return err_set(err, ERR_NOT_FOUND, "'%s' is on its way nowhere", request->name);
-	if (g->role == MIGRATION_TARGET)
-		return err_set(err, ERR_CONFLICT, "it comes from '%s': cancel it there", g->peer);
-	if (g->state == MIGRATION_RELEASED)
-		return err_set(err, ERR_CONFLICT, "it is too late: it has been handed over to '%s'",
-			g->peer);
+	if (migrations_check_cancel(g, err) < 0)
+		return -(int)err->code;
 	g->cancelled = true;
 	migration_touch(agent, g);
 	return 0;
+}
+
+int migrations_check_enabled(const struct agent *agent, struct err *err)
+{
+	if (agent->options->migrations)
+		return 0;
+	return err_set(err, ERR_FORBIDDEN,
+		"live migration is not enabled: say 'migrations: {enabled: true}' in the "
+		"configuration of both hosts");
 }
 
 /* A dry run asks the peers, and is answered when they have answered: then *ret_asked. */
@@ -337,22 +376,20 @@ static int migrate(struct agent *agent, const struct request *request, struct no
 	bool *ret_asked, struct err *err)
 {
 	struct target t;
-	int ret;
+	int ret = migrations_check_enabled(agent, err);
 
-	if (!agent->options->migrations)
-		return err_set(err, ERR_FORBIDDEN,
-			"live migration is not enabled: say 'migrations: {enabled: true}' in the "
-			"configuration of both hosts");
+	if (ret < 0)
+		return ret;
 	if (request->call_off)
 		return cancel(agent, request, err);
 	ret = request_find(agent, request, &t, err);
 	if (ret == 0)
-		ret = check_begin(agent, request, t.m, err);
+		ret = migrations_check_begin(agent, request, t.m, err);
 	*ret_asked = ret == 0 && request->dry_run;
 	if (*ret_asked)
 		checks_ask(agent, t.m, target_of(agent, request), request, now);
 	else if (ret == 0)
-		begin(agent, t.m, target_of(agent, request), now);
+		migration_object_name(agent, migrations_begin(agent, request, now), request->to);
 	return ret;
 }
 

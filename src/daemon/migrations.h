@@ -23,7 +23,17 @@ unsigned migrations_under_way(const struct agent *agent, enum migration_role rol
 struct migration *migrations_unfinished(const struct agent *agent, const char *ns, const char *vmi);
 /* The peer that has ns/name now, or NULL. */
 const char *migrations_moved_to(const struct agent *agent, const char *ns, const char *name);
+void migration_remove(struct agent *agent, struct migration *g); /* it is to be forgotten */
 void migrations_prune(struct agent *agent, const struct migration *newest);
+/* What a request and an object ask alike: whether the run of request's name may go where it says, … */
+int migrations_check_enabled(const struct agent *agent, struct err *err);
+int migrations_check_begin(const struct agent *agent, const struct request *request,
+	const struct machine *m, struct err *err);
+/* … that it goes, … */
+struct migration *migrations_begin(struct agent *agent, const struct request *request,
+	struct now now);
+/* … and whether it can still be called off. */
+int migrations_check_cancel(const struct migration *g, struct err *err);
 /* Whether a run is one that can go to another host at all: ERR_CONFLICT with KubeVirt's reason. */
 int migrations_check_run(const struct vmi *vmi, struct err *err);
 /* Whether orders are taken for m now, which may be NULL: ERR_CONFLICT. */

@@ -11,7 +11,7 @@
 #include "core/phase.h"
 #include "daemon/agent_private.h"
 #include "daemon/arrivals.h"
-#include "daemon/migrations.h"
+#include "daemon/migration_objects.h"
 
 struct call {
 	struct agent *agent;
@@ -278,6 +278,7 @@ static void step_note_evidence(struct call *c)
 static void step_release(struct call *c)
 {
 	migration_set_state(c->g, MIGRATION_RELEASED);
+	c->g->ready_wall = c->now.wall;
 	note_peer(c, "Released", "handed over to", "");
 	changed(c);
 	if (c->agent->options->tuning.handover.memory)
@@ -327,6 +328,7 @@ static void step_restore(struct call *c)
 static void step_complete(struct call *c)
 {
 	c->g->complete_at = c->now.boot;
+	c->g->ready_wall = c->now.wall;
 	migration_set_state(c->g, MIGRATION_COMPLETE);
 	note_peer(c, "Complete", "it is here; waiting for", " to hand it over");
 	changed(c);
@@ -431,6 +433,7 @@ void migrations_turn(struct agent *agent, struct now now)
 
 	gs->wake_at = NEVER;
 	gs->dirty = false;
+	migration_objects_turn(agent);
 	for (size_t i = 0; i < gs->n; i++) {
 		if (migration_is_over(gs->list[i]) || gs->list[i]->removed)
 			continue;

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "daemon/migration_objects.h"
 #include "daemon/obstacles.h"
 
 static struct record *find(const struct agent *agent, const char *name)
@@ -130,6 +131,7 @@ void namespace_delete(struct agent *agent, struct record *r, const struct actor 
 	r->meta.deleted = now.wall;
 	agent->records.terminating++;
 	records_touch(&agent->records, r);
+	migration_objects_delete_all(agent, r->meta.name, now);
 	delete_records(agent, r->meta.name, now);
 	delete_machines(agent, r->meta.name, &order);
 }
@@ -143,6 +145,8 @@ static bool is_empty(const struct agent *agent, const char *ns)
 	for (size_t i = 0; i < agent->records.n; i++)
 		if (streq(agent->records.list[i]->meta.ns, ns))
 			return false;
+	if (migration_objects_are_in(agent, ns))
+		return false;
 	for (size_t i = 0; i < agent->n_notes; i++)
 		if (streq(agent->notes[i].object.ns, ns))
 			return false;

@@ -119,7 +119,8 @@ static void note_done(struct note *note)
 void notes_publish(struct agent *agent)
 {
 	for (size_t i = 0; i < agent->n_notes; i++) {
-		note_log(&agent->notes[i]);
+		if (!agent->notes[i].what.quiet)
+			note_log(&agent->notes[i]);
 		note_done(&agent->notes[i]);
 	}
 	agent->n_notes = 0;

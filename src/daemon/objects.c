@@ -8,7 +8,7 @@
 #include "core/edit.h"
 #include "core/instancetype.h"
 #include "core/names.h"
-#include "daemon/migrations.h"
+#include "daemon/migration_objects.h"
 #include "daemon/obstacles.h"
 #include "daemon/types.h"
 
@@ -32,6 +32,9 @@ struct target target_find(const struct agent *agent, enum object_kind kind, cons
 	if (object_kind_home(kind) == HOME_RECORD) {
 		t.record = records_find(&agent->records, kind, ns, name);
 		t.meta = t.record ? &t.record->meta : NULL;
+	} else if (object_kind_home(kind) == HOME_ORDER) {
+		t.g = migration_object_find(agent, ns, name);
+		t.meta = t.g ? &t.g->meta : NULL;
 	} else {
 		t.m = machines_find(&agent->machines, ns, name);
 		t.meta = machine_meta(t.m, kind);
@@ -43,6 +46,8 @@ bool target_is_changed(const struct target *t)
 {
 	if (t->record)
 		return t->record->changed;
+	if (t->g)
+		return t->g->changed;
 	return t->kind == KIND_VM ? t->m->vm_changed : t->m->vmi_changed;
 }
 
@@ -255,6 +260,8 @@ int agent_check_create(const struct agent *agent, const struct manifest *manifes
 	if (t.meta)
 		return err_set(err, ERR_EXISTS, "%s \"%s\" already exists", resource,
 			manifest->name);
+	if (object_kind_home(manifest->kind) == HOME_ORDER)
+		return migration_object_check(agent, manifest, err);
 	return object_kind_home(manifest->kind) == HOME_RECORD
 		? 0
 		: check_machine(agent, manifest, err);
@@ -271,6 +278,8 @@ int agent_create_object(struct agent *agent, const struct manifest *manifest,
 		ret = create_vm(agent, manifest, now, err);
 	else if (manifest->kind == KIND_VMI)
 		ret = create_vmi(agent, manifest, now, err);
+	else if (manifest->kind == KIND_MIGRATION)
+		ret = migration_object_create(agent, manifest, now, err);
 	else
 		ret = create_record(agent, manifest, now, err);
 	if (ret < 0)
@@ -370,6 +379,8 @@ static int check_replace(const struct agent *agent, const struct machine *m, enu
 
 struct node *agent_object_tree(const struct target *t)
 {
+	if (t->g)
+		return migration_object_tree(t->g);
 	return t->record ? record_tree(t->record) : machine_tree(t->m, t->kind);
 }
 
@@ -377,6 +388,8 @@ char *agent_object_document(const struct agent *agent, const struct target *t)
 {
 	if (t->record)
 		return record_document(t->record);
+	if (t->g)
+		return migration_document(t->g, agent->options->node_name);
 	return t->kind == KIND_VM ? vm_document(t->m)
 				  : vmi_document(t->m, agent->options->node_name);
 }
@@ -400,6 +413,8 @@ int agent_replace_object(struct agent *agent, const struct target *t, const stru
 
 	if (t->record)
 		return replace_record(agent, t->record, root, err);
+	if (t->g)
+		return migration_object_replace(agent, t->g, root, err);
 	ret = check_replace(agent, t->m, t->kind, root, err);
 	if (ret == 0)
 		ret = replace_object(agent, t->m, t->kind, root, err);
@@ -455,6 +470,8 @@ static char *preview_record(const struct record *r, const struct node *root, str
 char *agent_preview_object(struct agent *agent, const struct target *t, const struct node *root,
 	struct err *err)
 {
+	if (t->g)
+		return migration_object_preview(agent, t->g, root, err);
 	return t->record ? preview_record(t->record, root, err)
 			 : preview_machine(agent, t, root, err);
 }
@@ -463,6 +480,8 @@ char *agent_preview_object(struct agent *agent, const struct target *t, const st
 
 int agent_check_delete(const struct target *t, struct err *err)
 {
+	if (t->g)
+		return migration_object_check_delete(t->g, err);
 	return t->kind == KIND_NAMESPACE ? namespace_check_delete(t->record, err)
 					 : agent_check_orders(t->m, err);
 }
@@ -474,6 +493,8 @@ void agent_delete_object(struct agent *agent, const struct target *t, const stru
 		namespace_delete(agent, t->record, actor, now);
 	else if (t->kind == KIND_PVC)
 		claims_delete(agent, t->record, actor->kind == ACTOR_FILE, now);
+	else if (t->g)
+		migration_object_delete(agent, t->g, now);
 	else if (t->record)
 		records_remove(&agent->records, t->record);
 	else if (t->kind == KIND_VM)

@@ -41,8 +41,8 @@ reads()
 	shows 'explain an event'     'Normal or Warning' k explain events.type
 	shows 'events of events.k8s.io' 'SuccessfulCreate  *virtualmachine/guest' \
 		k get events.events.k8s.io --field-selector regarding.name=guest
-	denies 'a reason for what is not served' 'live migration is not built' \
-		k get --raw /apis/kubevirt.io/v1/namespaces/default/virtualmachineinstancemigrations
+	denies 'a reason for what is not served' 'replica sets are not built' \
+		k get --raw /apis/kubevirt.io/v1/namespaces/default/virtualmachineinstancereplicasets
 	shows 'explain of a core kind' 'KIND: *Pod' k explain pod.spec
 	shows 'version'              'vmagent' k version
 	shows 'api-versions'         '^subresources.kubevirt.io/v1alpha3$' k api-versions

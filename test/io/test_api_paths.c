@@ -178,7 +178,7 @@ static const struct {
 	{ "GET /apis/snapshot.kubevirt.io", 404, "snapshots are not built" },
 	{ "GET /apis/snapshot.kubevirt.io/v1beta1/", 404, "snapshots are not built" },
 	{ "GET /apis/snapshot.kubevirt.iox", 404, "could not find the requested" },
-	{ "GET " NS "/virtualmachineinstancemigrations/x", 404, "live migration is not built" },
+	{ "GET " NS "/virtualmachineinstancepresets/x", 404, "presets are gone" },
 	{ "GET " VMS "/snapshot.kubevirt.io", 404, "virtualmachines.kubevirt.io" },
 	{ "PUT " SUB "/virtualmachines/web/fly", 404, "could not find the requested" },
 };

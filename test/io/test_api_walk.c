@@ -19,6 +19,7 @@ Suite *test_api_walk_suite(void);
 
 #define FIXTURES "test/fixtures/"
 #define VMS      "/apis/kubevirt.io/v1/namespaces/default/virtualmachines"
+#define VMIS     "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances"
 
 struct row { /* owned texts */
 	char *method, *path;
@@ -128,13 +129,17 @@ static const struct resource *resource_of(const char *path)
 	return found;
 }
 
-#define VMI_SPEC  "{\"domain\":{\"devices\":{},\"memory\":{\"guest\":\"64Mi\"}}}"
+#define VMI_SPEC "{\"domain\":{\"devices\":{},\"memory\":{\"guest\":\"64Mi\"}}}"
+#define MOVE_SPEC \
+	"{\"vmiName\":\"web\",\"priority\":\"user-triggered\",\"addedNodeSelector\":{\"kubernetes.io/hostname\":\"b\"}}"
 #define TYPE_SPEC "{\"cpu\":{\"guest\":1},\"memory\":{\"guest\":\"64Mi\"}}"
 
 static const char *spec_of(enum object_kind kind)
 {
 	if (kind == KIND_INSTANCETYPE || kind == KIND_CLUSTER_INSTANCETYPE)
 		return TYPE_SPEC;
+	if (kind == KIND_MIGRATION)
+		return MOVE_SPEC;
 	return kind == KIND_VMI ? VMI_SPEC : "{}";
 }
 
@@ -153,6 +158,18 @@ static char *object_of(const struct resource *r, const char *name)
 		has_spec ? ",\"spec\":" : "", has_spec ? spec : "");
 }
 
+static bool is_made(enum object_kind kind)
+{
+	return object_kind_home(kind) == HOME_RECORD || kind == KIND_MIGRATION;
+}
+
+/* What runs can be moved. */
+static void allow_moves(struct api_fixture *f)
+{
+	f->options.migrations = true;
+	api_until_text(f, "GET " VMIS "/web", "\"phase\":\"Running\"");
+}
+
 /* Machine web runs; what else is called that is made first. */
 static void make(struct api_fixture *f, const char *path)
 {
@@ -162,7 +179,9 @@ static void make(struct api_fixture *f, const char *path)
 	autofree char *object = NULL;
 
 	api_expect(f, "POST " VMS, api_vm("web", "Always"), 201, NULL);
-	if (!r || !line || object_kind_home(r->object) != HOME_RECORD)
+	if (r && r->object == KIND_MIGRATION)
+		allow_moves(f);
+	if (!r || !line || !is_made(r->object))
 		return;
 	object = object_of(r, "web");
 	ck_assert_msg(api_ask(f, line, object, NULL) == 201, "%s makes nothing", line);

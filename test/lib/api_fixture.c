@@ -318,3 +318,16 @@ void api_until(struct api_fixture *f, const char *line, int status)
 	while (api_ask(f, line, NULL, NULL) != status)
 		ck_assert_msg(time(NULL) < deadline, "%s: never %d", line, status);
 }
+
+void api_until_text(struct api_fixture *f, const char *line, const char *text)
+{
+	time_t deadline = time(NULL) + CLIENT_DEADLINE_MS / 1000;
+	bool there = false;
+
+	while (!there) {
+		autofree char *body = NULL;
+
+		there = api_ask(f, line, NULL, &body) == 200 && strstr(body, text);
+		ck_assert_msg(there || time(NULL) < deadline, "%s: never '%s'", line, text);
+	}
+}

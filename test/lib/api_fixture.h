@@ -56,6 +56,8 @@ void api_expect(struct api_fixture *f, const char *line, const char *body, int s
 
 /* Asks again and again until it is answered with that status. */
 void api_until(struct api_fixture *f, const char *line, int status);
+/* … until the answer has that text. */
+void api_until_text(struct api_fixture *f, const char *line, const char *text);
 
 /* A VirtualMachine's YAML of this name and strategy; static storage. */
 const char *api_vm(const char *name, const char *strategy);

@@ -143,7 +143,7 @@ START_TEST(kinds_of_object)
 		{ KIND_VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1", true,
 			HOME_MACHINE },
 		{ KIND_MIGRATION, "VirtualMachineInstanceMigration",
-			"virtualmachineinstancemigrations", "kubevirt.io/v1", true, HOME_AGENT },
+			"virtualmachineinstancemigrations", "kubevirt.io/v1", true, HOME_ORDER },
 		{ KIND_EVENT, "Event", "events", "v1", true, HOME_AGENT },
 		{ KIND_FILE, "ManifestFile", "manifestfiles", "vmagent.io/v1", true, HOME_AGENT },
 		{ KIND_POD, "Pod", "pods", "v1", true, HOME_MADE },

@@ -42,6 +42,7 @@ static const struct {
 	[SCOPE_PREFERENCE] = { KIND_CLUSTER_PREFERENCE, "" },
 	[SCOPE_CLAIM] = { KIND_PVC, "" },
 	[SCOPE_POLICY] = { KIND_MIGRATION_POLICY, "" },
+	[SCOPE_MIGRATION] = { KIND_MIGRATION, "" },
 	[SCOPE_PROBE] = { KIND_VM, "spec.template.spec.livenessProbe" },
 };
 

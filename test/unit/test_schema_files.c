@@ -16,7 +16,7 @@ Suite *test_schema_files_suite(void);
 
 static const enum object_kind kinds[] = { KIND_VM, KIND_VMI, KIND_INSTANCETYPE,
 	KIND_CLUSTER_INSTANCETYPE, KIND_PREFERENCE, KIND_CLUSTER_PREFERENCE, KIND_PVC,
-	KIND_MIGRATION_POLICY };
+	KIND_MIGRATION_POLICY, KIND_MIGRATION };
 
 static char *document(enum object_kind kind)
 {

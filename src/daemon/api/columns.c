@@ -23,6 +23,12 @@ static const struct column vmi_columns[] = {
 	{ "Paused",          "string",  "",     1, CELL_CONDITION, "Paused" },
 	{ 0 },
 };
+static const struct column migration_columns[] = {
+	{ "Name",            "string",  "name", 0, CELL_VALUE,     "metadata.name" },
+	{ "Phase",           "string",  "",     0, CELL_VALUE,     "status.phase" },
+	{ "VMI",             "string",  "",     0, CELL_VALUE,     "spec.vmiName" },
+	{ 0 },
+};
 static const struct column event_columns[] = {
 	{ "Last Seen",       "string",  "",     0, CELL_AGE,       "lastTimestamp" },
 	{ "Type",            "string",  "",     0, CELL_VALUE,     "type" },
@@ -126,6 +132,7 @@ static const struct column plain_columns[] = {
 static const struct column *const tables[KIND_MAX] = { /* without one: plain_columns */
 	[KIND_VM]    = vm_columns,
 	[KIND_VMI]   = vmi_columns,
+	[KIND_MIGRATION] = migration_columns,
 	[KIND_EVENT] = event_columns,
 	[KIND_NEW_EVENT] = new_event_columns,
 	[KIND_POD]   = pod_columns,

@@ -4,6 +4,7 @@
  * the bodies that virtctl sends. Whether a verb is allowed, and what it does, is not known here:
  * core/verbs.h, core/vmi_verbs.h.
  */
+#include "core/migration_order.h"
 #include "daemon/api/body.h"
 #include "daemon/api/reply.h"
 #include "daemon/api/selection.h"
@@ -62,8 +63,6 @@ void lifecycle_vmi_verb(const struct call *call)
 		request_submit(call, INPUT_VMI_VERB, &request, 200);
 	node_free(body);
 }
-
-#define HOSTNAME_LABEL "kubernetes.io/hostname"
 
 /* MigrateOptions: the selector is the way in which KubeVirt's clients name a node. */
 static int read_migrate_options(const struct node *body, struct request *request, struct err *err)

@@ -78,7 +78,6 @@ static const struct {
 	{ "/apis/migrations.kubevirt.io",	MIGRATION ", so there are no policies for it" },
 	{ "/apis/pool.kubevirt.io",		"pools are not built: there is one host; apply a manifest per VM" },
 	{ "/apis/snapshot.kubevirt.io",		"snapshots are not built: stop the VM and copy its disks" },
-	{ "/virtualmachineinstancemigrations",	MIGRATION },
 	{ "/virtualmachineinstancepresets",	"presets are gone from KubeVirt, too: use an instancetype" },
 	{ "/virtualmachineinstancereplicasets",	"replica sets are not built: there is one host; apply a "
 						"manifest per VM" },

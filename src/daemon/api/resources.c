@@ -66,6 +66,8 @@ const struct resource api_resources[] = {
 	  KIND_PREFERENCE },
 
 	{ KUBEVIRT, "kubevirts", "kubevirt", "KubeVirt", "\"kv\",\"kvs\"", ALL, true, READ, KIND_KUBEVIRT },
+	{ KUBEVIRT, "virtualmachineinstancemigrations", "virtualmachineinstancemigration",
+	  "VirtualMachineInstanceMigration", "\"vmim\",\"vmims\"", ALL, true, WRITE, KIND_MIGRATION },
 	{ KUBEVIRT, "virtualmachineinstances", "virtualmachineinstance", "VirtualMachineInstance",
 	  "\"vmi\",\"vmis\"", ALL, true, WRITE, KIND_VMI },
 	{ KUBEVIRT, "virtualmachines", "virtualmachine", "VirtualMachine", "\"vm\",\"vms\"", ALL, true, WRITE,
@@ -83,6 +85,8 @@ const struct resource api_resources[] = {
 };
 
 const struct subresource api_subresources[] = {
+	{ KUBEVIRT, "virtualmachineinstancemigrations", "status", "VirtualMachineInstanceMigration",
+	  RESOURCE_GET },
 	{ KUBEVIRT, "virtualmachineinstances", "status", "VirtualMachineInstance", RESOURCE_GET },
 	{ KUBEVIRT, "virtualmachines", "status", "VirtualMachine", RESOURCE_GET },
 	{ SUBRESOURCES, "virtualmachineinstances", "console", "", RESOURCE_GET },
