@@ -32,6 +32,16 @@ static const struct column vmi_columns[] = {
 	{ "PAUSED",          CONDITION("Paused"),                    CELL_TEXT,   true },
 	{ 0 },
 };
+static const struct column migration_columns[] = {
+	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
+	{ "PHASE",           ".status.phase",                        CELL_TEXT,   false },
+	{ "VMI",             ".spec.vmiName",                        CELL_TEXT,   false },
+	{ "SOURCE",          ".status.migrationState.sourceNode",    CELL_TEXT,   true },
+	{ "TARGET",          ".status.migrationState.targetNode",    CELL_TEXT,   true },
+	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    true },
+	{ "WHY",             ".status.migrationState.failureReason", CELL_TEXT,   true },
+	{ 0 },
+};
 static const struct column event_columns[] = {
 	{ "LAST SEEN",       ".lastTimestamp",                       CELL_AGE,    false },
 	{ "TYPE",            ".type",                                CELL_TEXT,   false },
@@ -157,6 +167,11 @@ static const struct resource resources[] = {
 	  "domain domains domain.vmagent.io domains.vmagent.io", domain_columns, true },
 	{ "Namespace", "namespaces", "namespace", "/api/v1", "v1", "ns namespace namespaces",
 	  phase_columns, true },
+	{ "VirtualMachineInstanceMigration", "virtualmachineinstancemigrations",
+	  "virtualmachineinstancemigration.kubevirt.io", "/apis/kubevirt.io/v1", "kubevirt.io/v1",
+	  "vmim vmims virtualmachineinstancemigration virtualmachineinstancemigrations "
+	  "virtualmachineinstancemigration.kubevirt.io virtualmachineinstancemigrations.kubevirt.io",
+	  migration_columns, false },
 	{ "Pod", "pods", "pod", "/api/v1", "v1", "po pod pods", pod_columns, false },
 	{ "Node", "nodes", "node", "/api/v1", "v1", "no node nodes", node_columns, true },
 	{ "KubeVirt", "kubevirts", "kubevirt.kubevirt.io", "/apis/kubevirt.io/v1", "kubevirt.io/v1",
