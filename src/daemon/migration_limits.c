@@ -3,8 +3,6 @@
  * How many migrations may leave this host at once, in which order, and what each of them may take: the
  * configuration's word, and over it that of the MigrationPolicy which suits the machine best. Loop thread only.
  */
-#include <string.h>
-
 #include "core/migration_policy.h"
 #include "daemon/agent_private.h"
 #include "daemon/migration_objects.h"
