@@ -82,7 +82,7 @@ _vmactl() {
 					;;
 				esac
 				;;
-			explain | start | stop | restart | migrate) words=$(_vmactl_names vm '') ;;
+			explain | start | stop | restart | migrate | migrate-cancel) words=$(_vmactl_names vm '') ;;
 			console | pause | unpause | soft-reboot | reset) words=$(_vmactl_names vmi '') ;;
 			vnc) words="$(_vmactl_names vmi '') screenshot" ;;
 			port-forward)

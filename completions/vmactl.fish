@@ -28,7 +28,7 @@ complete -c vmactl -n '__fish_seen_subcommand_from peer; and not __fish_seen_sub
 complete -c vmactl -n '__fish_seen_subcommand_from peer; and __fish_seen_subcommand_from ls cert' -a '(__vmactl_names peers)'
 complete -c vmactl -n '__fish_seen_subcommand_from peer; and __fish_seen_subcommand_from join' -F
 complete -c vmactl -n '__fish_seen_subcommand_from peer' -l pki -r -d 'folder of certificates'
-complete -c vmactl -n '__fish_seen_subcommand_from explain start stop restart migrate' -a '(__vmactl_names vm)'
+complete -c vmactl -n '__fish_seen_subcommand_from explain start stop restart migrate migrate-cancel' -a '(__vmactl_names vm)'
 complete -c vmactl -n '__fish_seen_subcommand_from migrate' -l to -x -a '(__vmactl_names peers)' -d 'to which host'
 complete -c vmactl -n '__fish_seen_subcommand_from migrate' -l check -d 'only ask what stands in its way'
 complete -c vmactl -n '__fish_seen_subcommand_from console pause unpause soft-reboot reset' -a '(__vmactl_names vmi)'

@@ -9,7 +9,7 @@
 #define COMMANDS(X)                                                    \
 	X(get) X(describe) X(explain) X(events) X(wait)                \
 	X(apply) X(create) X(delete) X(validate) X(adopt)                       \
-	X(start) X(stop) X(restart) X(migrate)                         \
+	X(start) X(stop) X(restart) X(migrate) X(migrate_cancel)       \
 	X(pause) X(unpause) X(soft_reboot) X(reset)                    \
 	X(console) X(vnc) X(port_forward)                              \
 	X(peer) X(host_shutdown) X(proxy)                                      \

@@ -89,7 +89,9 @@ static enum migration_phase out_phase(const struct migration *g)
 		return MIGRATION_PHASE_RUNNING;
 	if (g->waits == MIGRATION_WAITS_FOR_ROOM)
 		return MIGRATION_PHASE_PENDING;
-	return g->prepared ? MIGRATION_PHASE_TARGET_READY : MIGRATION_PHASE_SCHEDULING;
+	if (g->prepared)
+		return MIGRATION_PHASE_TARGET_READY;
+	return g->admitted ? MIGRATION_PHASE_PREPARING_TARGET : MIGRATION_PHASE_SCHEDULING;
 }
 
 enum migration_phase migration_phase_of(const struct migration *g)

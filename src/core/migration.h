@@ -116,6 +116,7 @@ struct migration {
 	msec doubt_wall;                      /* since when it has been in doubt; 0: it is not */
 
 	/* What is known only in this life of the agent. */
+	bool admitted;   /* source: the target has taken it on, and gets ready */
 	bool prepared;   /* source: the target has said so; target: it is so */
 	bool performed;  /* source: libvirt says that it has done it */
 	bool watched;    /* source: … and somebody waits, or has waited, for its saying so */

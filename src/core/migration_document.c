@@ -96,8 +96,11 @@ static void add_ends(cJSON *json, const struct migration *g, const struct ends *
 	cJSON *target;
 
 	cJSON_AddStringToObject(json, "sourceNode", ends->source);
-	cJSON_AddStringToObject(json, "targetNode", ends->target);
+	if (*ends->target)
+		cJSON_AddStringToObject(json, "targetNode", ends->target);
 	add_end(json, "sourceState", g, ends->source);
+	if (!*ends->target)
+		return; /* none was found */
 	target = add_end(json, "targetState", g, ends->target);
 	if (!g->ready_wall)
 		return;

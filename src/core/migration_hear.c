@@ -69,8 +69,11 @@ static struct migration_answer hear_declined(const struct call *c)
 	return nothing;
 }
 
+/* Whoever asks what has become of it has taken it on. */
 static struct migration_answer hear_query(const struct call *c)
 {
+	if (is_asking(c->g) && !c->g->admitted)
+		c->g->admitted = c->g->changed = true;
 	switch (c->g->state) {
 	case MIGRATION_PENDING:
 	case MIGRATION_OUT:
@@ -132,7 +135,9 @@ static bool is_waiting(const struct migration *g)
 
 static struct migration_answer hear_prepare(const struct call *c)
 {
-	return c->g->state == MIGRATION_IN && c->g->prepared ? say(HANDOVER_PREPARED) : nothing;
+	if (c->g->state != MIGRATION_IN)
+		return nothing;
+	return say(c->g->prepared ? HANDOVER_PREPARED : HANDOVER_QUERY);
 }
 
 static struct migration_answer hear_out(const struct call *c)

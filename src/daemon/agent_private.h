@@ -170,11 +170,20 @@ struct report {      /* what libvirt says of this host, asked for at each connec
 	uint64_t op; /* 0: none under way */
 };
 
+struct past {                   /* where a machine went, or that it came here */
+	char *ns, *name, *peer; /* owned */
+	int64_t epoch;
+	bool away;
+};
+
 struct migrations {
 	struct migration **list; /* owned */
 	size_t n, cap;
-	bool changed; /* some are to be saved by this turn's commit */
-	bool dirty;   /* something was done: there may be more */
+	struct past *past; /* owned */
+	size_t n_past, cap_past;
+	bool past_changed; /* is to be saved by this turn's commit */
+	bool changed;      /* some are to be saved by this turn's commit */
+	bool dirty;        /* something was done: there may be more */
 	msec wake_at;
 };
 

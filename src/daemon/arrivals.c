@@ -10,7 +10,7 @@
 #include "core/json.h"
 #include "core/migration_check.h"
 #include "daemon/arrivals.h"
-#include "daemon/migrations.h"
+#include "daemon/migration_objects.h"
 #include "daemon/obstacles.h"
 
 #define INQUIRIES_MAX 16    /* at a time; more are asked for again */
@@ -49,7 +49,8 @@ static bool is_stale(const struct arrival *a)
 			g->epoch >= epoch)
 			return true;
 	}
-	return m && m->vm && m->vm->epoch >= epoch;
+	return past_epoch(a->agent, a->ns, a->name) >= epoch ||
+		(m && m->vm && m->vm->epoch >= epoch);
 }
 
 static bool has_name(const struct arrival *a)
@@ -273,6 +274,7 @@ static void admit(struct arrival *a)
 	memset(&m->dom, 0, sizeof(m->dom));
 	g = arrive(a);
 	copy_str(g->vmi_uid, UID_SIZE, vmi->meta.uid);
+	migration_object_arrives(agent, g, cJSON_GetObjectItemCaseSensitive(a->json, "migration"));
 	migrations_add(agent, g);
 	m->migration = g;
 	migration_touch(agent, g);

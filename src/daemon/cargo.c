@@ -10,7 +10,7 @@
 #include "core/manifest.h"
 #include "core/migration_offer.h"
 #include "daemon/arrivals.h"
-#include "daemon/migrations.h"
+#include "daemon/migration_objects.h"
 
 static void add_text(cJSON *json, const char *key, char *text)
 {
@@ -65,6 +65,7 @@ char *cargo_of(const struct agent *agent, const struct machine *m)
 	add_text(json, "vmi", vmi_document(m, agent->options->node_name));
 	add_text(json, "vmiState", vmi_state(m->vmi));
 	luggage_add(json, agent, m);
+	migration_object_pack(json, m->migration);
 	add_host(json, agent, m->vmi);
 	return json_take_text(json);
 }

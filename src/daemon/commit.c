@@ -106,10 +106,12 @@ static int save_all(struct agent *agent, const struct turn *turn, struct now now
 {
 	int ret = 0;
 
+	if (agent->migrations.changed)
+		migrations_note(agent, now);
 	for (size_t i = 0; i < turn->n && ret == 0; i++)
 		ret = save_machine(agent, turn->touched[i], now, err);
 	if (ret == 0 && agent->migrations.changed)
-		ret = migrations_save(agent, now, err);
+		ret = migrations_save(agent, err);
 	if (ret == 0 && agent->records.changed)
 		ret = records_save(agent, err);
 	if (ret == 0 && agent->origins.changed)

@@ -56,7 +56,7 @@ static void take_meta(struct migration *g, const struct node *root)
 								     : NULL;
 }
 
-static void take_order(struct migration *g, const struct node *root)
+void migration_object_take(struct migration *g, const struct node *root)
 {
 	take_meta(g, root);
 	free(g->spec);
@@ -74,7 +74,7 @@ int migration_object_create(struct agent *agent, const struct manifest *manifest
 		return ret;
 	g = migrations_begin(agent, &request, now);
 	replace_str(&g->meta.name, manifest->name);
-	take_order(g, manifest->root);
+	migration_object_take(g, manifest->root);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ void migration_object_name(struct agent *agent, struct migration *g, const char 
 		node_set_path(root, "spec.addedNodeSelector", selector);
 	}
 	migration_order_fill(root);
-	take_order(g, root);
+	migration_object_take(g, root);
 	node_free(root);
 	migration_touch(agent, g);
 }

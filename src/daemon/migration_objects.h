@@ -6,6 +6,8 @@
 #ifndef VMAGENT_DAEMON_MIGRATION_OBJECTS_H
 #define VMAGENT_DAEMON_MIGRATION_OBJECTS_H
 
+#include <cjson/cJSON.h>
+
 #include "daemon/migrations.h"
 
 /* Of that name, or NULL. */
@@ -37,6 +39,15 @@ bool migration_object_is_spent(const struct migration *g, const struct node *roo
 int migration_object_check_delete(const struct migration *g, struct err *err);
 /* … and is gone once it is over. */
 void migration_object_delete(struct agent *agent, struct migration *g, struct now now);
+
+/* Takes labels, annotations and spec of a checked order. */
+void migration_object_take(struct migration *g, const struct node *root);
+
+/* migration_cargo.c: what the other host is told of g, if it is on its way there; g may be NULL. */
+void migration_object_pack(cJSON *cargo, const struct migration *g);
+/* … and what it makes of it: when it first hears of it, and when the guest changes hands. */
+void migration_object_arrives(struct agent *agent, struct migration *g, const cJSON *json);
+void migration_object_commits(struct migration *g, const char *document);
 
 /* Forgets those that are to go and are over. Every turn. */
 void migration_objects_turn(struct agent *agent);

@@ -79,7 +79,9 @@ const char *migrations_moved_to(const struct agent *agent, const char *ns, const
 			streq(g->vmi, name) && (!last || g->epoch > last->epoch))
 			last = g;
 	}
-	return last ? last->peer : NULL;
+	if (!last || past_epoch(agent, ns, name) > last->epoch)
+		return past_peer(agent, ns, name);
+	return last->peer;
 }
 
 int agent_check_orders(const struct machine *m, struct err *err)
@@ -132,6 +134,7 @@ int migrations_load(struct agent *agent, bool same_boot, struct err *err)
 	struct loading l = { agent, same_boot };
 	int ret = store_each(agent->store, &query, load_row, &l, err);
 
+	past_load(agent);
 	if (gs->n)
 		qsort(gs->list, gs->n, sizeof(*gs->list), by_arrival);
 	for (size_t i = 0; i < gs->n; i++)
@@ -156,11 +159,9 @@ static int save(struct agent *agent, struct migration *g, struct err *err)
 	return store_put(agent->store, &row, err);
 }
 
-int migrations_save(struct agent *agent, struct now now, struct err *err)
+void migrations_note(struct agent *agent, struct now now)
 {
-	int ret = 0;
-
-	for (size_t i = 0; i < agent->migrations.n && ret == 0; i++) {
+	for (size_t i = 0; i < agent->migrations.n; i++) {
 		struct migration *g = agent->migrations.list[i];
 
 		if (!g->changed)
@@ -168,8 +169,21 @@ int migrations_save(struct agent *agent, struct now now, struct err *err)
 		if (migration_note_phase(g, now))
 			migration_object_note(agent, g);
 		migration_note_doubt(g, now);
-		ret = save(agent, g, err);
 	}
+}
+
+int migrations_save(struct agent *agent, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < agent->migrations.n && ret == 0; i++) {
+		struct migration *g = agent->migrations.list[i];
+
+		if (g->changed)
+			ret = save(agent, g, err);
+	}
+	if (ret == 0 && agent->migrations.past_changed)
+		ret = past_save(agent, err);
 	return ret;
 }
 
@@ -212,7 +226,7 @@ void migrations_committed(struct agent *agent)
 			gs->list[kept++] = gs->list[i];
 	}
 	gs->n = kept;
-	gs->changed = false;
+	gs->changed = gs->past_changed = false;
 }
 
 void migrations_done(struct agent *agent)
@@ -220,6 +234,7 @@ void migrations_done(struct agent *agent)
 	for (size_t i = 0; i < agent->migrations.n; i++)
 		migration_free(agent->migrations.list[i]);
 	free(agent->migrations.list);
+	past_done(agent);
 }
 
 /* Its machine shows the latest of those that are left. */
@@ -228,6 +243,7 @@ void migration_remove(struct agent *agent, struct migration *g)
 	struct machine *m = machines_find(&agent->machines, g->meta.ns, g->vmi);
 
 	g->removed = true;
+	past_note(agent, g);
 	migration_touch(agent, g);
 	if (!m || m->migration != g)
 		return;
@@ -251,12 +267,11 @@ void migrations_prune(struct agent *agent, const struct migration *newest)
 	for (size_t i = gs->n; i-- > 0;) {
 		struct migration *g = gs->list[i];
 
-		if (!migration_is_over(g) || g->removed || !streq(g->vmi, newest->vmi) ||
+		if (g->state != MIGRATION_DONE || g->removed || !streq(g->vmi, newest->vmi) ||
 			!streq(g->meta.ns, newest->meta.ns))
 			continue;
-		if (++kept <= MIGRATIONS_KEPT)
-			continue;
-		migration_remove(agent, g);
+		if (++kept > MIGRATIONS_KEPT && migration_is_over(g))
+			migration_remove(agent, g);
 	}
 }
 
@@ -305,8 +320,9 @@ int migrations_check_begin(const struct agent *agent, const struct request *requ
 		(!request->dry_run && migrations_check_run(m->vmi, err) < 0))
 		return -(int)err->code;
 	if (other)
-		return err_set(err, ERR_CONFLICT, "it is on its way to '%s' already: %s",
-			other->peer, other->meta.name);
+		return err_set(err, ERR_CONFLICT, "it is to move%s%s%s already: %s",
+			*other->peer ? " to '" : "", other->peer, *other->peer ? "'" : "",
+			other->meta.name);
 	if (!agent->options->n_peers)
 		return err_set(err, ERR_CONFLICT,
 			"there is no other host: name its agent under 'peers' in the configuration");

@@ -39,7 +39,9 @@ int migrations_check_run(const struct vmi *vmi, struct err *err);
 /* Whether orders are taken for m now, which may be NULL: ERR_CONFLICT. */
 int agent_check_orders(const struct machine *m, struct err *err);
 int migrations_load(struct agent *agent, bool same_boot, struct err *err); /* after machines */
-int migrations_save(struct agent *agent, struct now now, struct err *err);
+void migrations_note(struct agent *agent,
+	struct now now); /* before anything of the turn is saved */
+int migrations_save(struct agent *agent, struct err *err);
 void migrations_committed(struct agent *agent);
 void migrations_done(struct agent *agent);
 
@@ -51,6 +53,16 @@ void migration_limits_freeze(const struct agent *agent, struct migration *g, con
 /* What libvirt has done of it is shown, but not more often than once a second. */
 void migration_note_progress(struct agent *agent, struct machine *m,
 	const struct migration_progress *progress);
+
+/* migration_past.c: what is known of machines that moved, of migrations that are forgotten. */
+void past_load(struct agent *agent);
+int past_save(struct agent *agent, struct err *err);
+void past_done(struct agent *agent);
+void past_note(struct agent *agent, const struct migration *g);
+/* The latest epoch of its ownership; 0: none is known. */
+int64_t past_epoch(const struct agent *agent, const char *ns, const char *name);
+/* The peer that it went to then, or NULL. */
+const char *past_peer(const struct agent *agent, const char *ns, const char *name);
 
 /* migrations_turn.c */
 void migrations_turn(struct agent *agent, struct now now); /* before the machines' part */

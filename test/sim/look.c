@@ -47,6 +47,7 @@ struct latest {
 	const char *name;
 	char *object; /* owned */
 	int64_t rv;
+	unsigned n;
 };
 
 static int keep(void *ctx, const struct object_row *row)
@@ -78,12 +79,30 @@ char *look_object(struct world *w, enum object_kind kind, const char *name)
 		.name = name }; /* a scenario has no name twice */
 	char *object = NULL;
 
-	if (kind == KIND_MIGRATION) {
-		store_each(w->store, &all, keep_migration, &latest, NULL);
-		return latest.object;
-	}
 	store_each(w->store, &query, keep, &object, NULL);
-	return object;
+	if (object || kind != KIND_MIGRATION)
+		return object;
+	store_each(w->store, &all, keep_migration, &latest, NULL);
+	return latest.object;
+}
+
+static int count_migration(void *ctx, const struct object_row *row)
+{
+	struct latest *l = ctx;
+	cJSON *root = cJSON_Parse(row->object);
+
+	l->n += streq(look_text(root, "spec.vmiName"), l->name);
+	cJSON_Delete(root);
+	return 0;
+}
+
+static unsigned count_migrations(struct world *w, const char *vmi)
+{
+	struct object_query all = { .kind = KIND_MIGRATION };
+	struct latest latest = { .name = vmi };
+
+	store_each(w->store, &all, count_migration, &latest, NULL);
+	return latest.n;
 }
 
 static int add_all(void *ctx, const struct object_row *row)
@@ -439,6 +458,8 @@ bool look_holds(struct world *w, char *const *words, size_t n, struct buf *why)
 		return has_data(w, at[1]) != no;
 	if (left == 3 && streq(at[0], "listed"))
 		return listed_holds(w, at[1], at[2], why);
+	if (left == 3 && streq(at[0], "migrations"))
+		return number_holds(count_migrations(w, at[1]), at[2], why);
 	if (left == 3 && streq(at[0], "lists"))
 		return number_holds(w->fake.lists, at[2], why);
 	if (left == 3)

@@ -18,10 +18,14 @@
 
 Suite *test_cli_agent_suite(void);
 
-#define VMS      "/apis/kubevirt.io/v1/namespaces/default/virtualmachines"
-#define VMIS     "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances"
-#define VMISUB   "/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances"
-#define SUB      "/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachines"
+#define VMS    "/apis/kubevirt.io/v1/namespaces/default/virtualmachines"
+#define VMIS   "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances"
+#define VMISUB "/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances"
+#define SUB    "/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachines"
+#define VMIMS  "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstancemigrations"
+#define VMIM(name, vmi, phase)                                                                \
+	"{\"kind\":\"VirtualMachineInstanceMigration\",\"metadata\":{\"name\":\"" name "\"}," \
+	"\"spec\":{\"vmiName\":\"" vmi "\"},\"status\":{\"phase\":\"" phase "\"}}"
 #define EVENTS   "/api/v1/namespaces/default/events"
 #define OK(body) "HTTP/1.1 200 OK\r\n\r\n" body
 #define LIST(items) \
@@ -242,6 +246,14 @@ static const struct scene scenes[] = {
 	  "VM web was scheduled to migrate\n", "" },
 	{ "migrate web --to=b --dry-run", NULL, { { "PUT " SUB "/web/migrate |{\"addedNodeSelector\":{\"kubernetes.io/hostname\":\"b\"},\"dryRun\":[\"All\"]}",
 	  "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n" } }, EXIT_DONE, "VM web was scheduled to migrate (server dry run)\n", "" },
+	{ "migrate-cancel web db", NULL, { { "GET " VMIMS " ", LIST(VMIM("old", "web", "Failed") "," VMIM("new", "web", "Running")) },
+	  { "DELETE " VMIMS "/new ", OK("{}") } }, EXIT_ERROR, "VM web was scheduled to migrate-cancel\n",
+	  "error: found no migration to cancel for 'db'" },
+	{ "migrate-cancel web --dry-run", NULL, { { "GET " VMIMS " ", LIST(VMIM("new", "web", "Pending")) },
+	  { "DELETE " VMIMS "/new?dryRun=All ", REFUSED("409", "Conflict", "it is too late") } }, EXIT_ERROR, "",
+	  "Error from server (Conflict): it is too late" },
+	{ "get vmim", NULL, { { "GET " VMIMS " ", LIST(VMIM("new", "web", "Pending")) } }, EXIT_DONE,
+	  "NAME   PHASE     VMI\nnew    Pending   web\n", "" },
 	{ "pause web", NULL, { { "PUT " VMISUB "/web/pause HTTP|\r\n\r\n{}", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" } }, EXIT_DONE,
 	  "VMI web was scheduled to pause\n", "" },
 	{ "pause vm web db", NULL, { { "PUT " VMISUB "/web/pause ", REFUSED("409", "Conflict", "paused") },

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The object travels with its guest: the target shows it under the same name, as it was ordered, and with the
+ * times of the source, whose word they are, until the guest has changed hands.
+ */
+#include "core/edit.h"
+#include "core/json.h"
+#include "core/migration_order.h"
+#include "core/names.h"
+#include "daemon/migration_objects.h"
+
+#define NAME        "name"
+#define SPEC        "spec"
+#define LABELS      "labels"
+#define ANNOTATIONS "annotations"
+#define CREATED     "created"
+#define ENTERED     "entered"
+#define READY       "ready"
+
+#define WALL_MAX_MS 1e14 /* of a time that is believed */
+
+static void add_text(cJSON *json, const char *key, const char *text)
+{
+	if (text)
+		cJSON_AddStringToObject(json, key, text);
+}
+
+void migration_object_pack(cJSON *cargo, const struct migration *g)
+{
+	cJSON *json, *entered;
+
+	if (!g || g->role != MIGRATION_SOURCE || !migration_is_under_way(g))
+		return;
+	json = cJSON_AddObjectToObject(cargo, "migration");
+	cJSON_AddStringToObject(json, NAME, g->meta.name);
+	add_text(json, SPEC, g->spec);
+	add_text(json, LABELS, g->meta.labels);
+	add_text(json, ANNOTATIONS, g->meta.annotations);
+	cJSON_AddNumberToObject(json, CREATED, (double)g->meta.created);
+	cJSON_AddNumberToObject(json, READY, (double)g->ready_wall);
+	entered = cJSON_AddObjectToObject(json, ENTERED);
+	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++)
+		if (g->phase_wall[phase])
+			cJSON_AddNumberToObject(entered, migration_phase_name(phase),
+				(double)g->phase_wall[phase]);
+}
+
+/* ---- what came ---------------------------------------------------------------------------------------- */
+
+static const char *text_at(const cJSON *json, const char *key)
+{
+	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key));
+}
+
+/* A wall time of the other host; 0: none that could be one. */
+static msec time_at(const cJSON *json, const char *key)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+
+	return cJSON_IsNumber(item) && item->valuedouble > 0 && item->valuedouble < WALL_MAX_MS
+		? (msec)item->valuedouble
+		: 0;
+}
+
+static void set_tree(struct node *root, const char *path, const char *text)
+{
+	struct node *tree = text ? text_tree(text) : NULL;
+
+	if (tree)
+		node_set_path(root, path, tree);
+}
+
+/* As the source has it, if this host would take it from a user: its labels and annotations reach clients. */
+static void take_order(struct agent *agent, struct migration *g, const cJSON *json)
+{
+	struct node *root = migration_object_tree(g);
+	struct findings findings = { 0 };
+	struct manifest manifest;
+
+	set_tree(root, "spec", text_at(json, SPEC));
+	set_tree(root, "metadata.labels", text_at(json, LABELS));
+	set_tree(root, "metadata.annotations", text_at(json, ANNOTATIONS));
+	if (manifest_check(root, &agent->options->policy, &manifest, &findings) == 0) {
+		if (streq(node_text(manifest.root, "spec.vmiName"), g->vmi))
+			migration_object_take(g, manifest.root);
+		manifest_done(&manifest);
+	}
+	findings_done(&findings);
+	node_free(root);
+}
+
+/* Unless another one here has it: then it keeps that of its UID. */
+static void take_name(struct agent *agent, struct migration *g, const char *name)
+{
+	if (is_dns_subdomain(name) && !migration_object_find(agent, g->meta.ns, name))
+		replace_str(&g->meta.name, name);
+}
+
+static void follow(struct migration *g, const cJSON *json)
+{
+	const cJSON *entered = cJSON_GetObjectItemCaseSensitive(json, ENTERED);
+
+	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++) {
+		msec wall = time_at(entered, migration_phase_name(phase));
+
+		if (wall)
+			g->phase_wall[phase] = wall;
+	}
+	if (time_at(json, READY))
+		g->ready_wall = time_at(json, READY);
+}
+
+void migration_object_arrives(struct agent *agent, struct migration *g, const cJSON *json)
+{
+	if (!json)
+		return; /* of an agent that does not say it */
+	if (text_at(json, NAME))
+		take_name(agent, g, text_at(json, NAME));
+	take_order(agent, g, json);
+	if (time_at(json, CREATED))
+		g->meta.created = time_at(json, CREATED);
+	follow(g, json);
+}
+
+void migration_object_commits(struct migration *g, const char *document)
+{
+	cJSON *json = cJSON_Parse(document ? document : "");
+
+	follow(g, cJSON_GetObjectItemCaseSensitive(json, "migration"));
+	cJSON_Delete(json);
+}

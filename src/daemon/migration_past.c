@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is kept of a migration whose object is forgotten: where a machine went, and by which epoch, so that no
+ * host that was away for long can pass an older one off as it. One row for each name, in one value of the store.
+ */
+#include "core/json.h"
+#include "daemon/migrations.h"
+
+#define VALUE    "moved"
+#define PAST_MAX 4096 /* names; the oldest go */
+
+static struct past *find(const struct agent *agent, const char *ns, const char *name)
+{
+	for (size_t i = 0; i < agent->migrations.n_past; i++) {
+		struct past *p = &agent->migrations.past[i];
+
+		if (streq(p->name, name) && streq(p->ns, ns))
+			return p;
+	}
+	return NULL;
+}
+
+int64_t past_epoch(const struct agent *agent, const char *ns, const char *name)
+{
+	const struct past *p = find(agent, ns, name);
+
+	return p ? p->epoch : 0;
+}
+
+const char *past_peer(const struct agent *agent, const char *ns, const char *name)
+{
+	const struct past *p = find(agent, ns, name);
+
+	return p && p->away ? p->peer : NULL;
+}
+
+static void past_free(struct past *p)
+{
+	free(p->ns);
+	free(p->name);
+	free(p->peer);
+}
+
+static struct past *add(struct migrations *gs, const char *ns, const char *name)
+{
+	struct past *p;
+
+	if (gs->n_past == PAST_MAX) {
+		past_free(&gs->past[0]);
+		memmove(gs->past, gs->past + 1, --gs->n_past * sizeof(*gs->past));
+	}
+	p = LIST_ADD(gs->past, gs->n_past, gs->cap_past);
+	p->ns = xstrdup(ns);
+	p->name = xstrdup(name);
+	return p;
+}
+
+void past_note(struct agent *agent, const struct migration *g)
+{
+	struct past *p = find(agent, g->meta.ns, g->vmi);
+
+	if (!g->moved || (p && p->epoch >= g->epoch))
+		return;
+	if (!p)
+		p = add(&agent->migrations, g->meta.ns, g->vmi);
+	replace_str(&p->peer, g->peer);
+	p->epoch = g->epoch;
+	p->away = g->role == MIGRATION_SOURCE;
+	agent->migrations.past_changed = true;
+}
+
+/* ---- the store ----------------------------------------------------------------------------------------- */
+
+int past_save(struct agent *agent, struct err *err)
+{
+	cJSON *list = cJSON_CreateArray();
+	autofree char *text = NULL;
+
+	for (size_t i = 0; i < agent->migrations.n_past; i++) {
+		const struct past *p = &agent->migrations.past[i];
+		cJSON *item = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(item, "namespace", p->ns);
+		cJSON_AddStringToObject(item, "name", p->name);
+		cJSON_AddStringToObject(item, "peer", p->peer);
+		cJSON_AddNumberToObject(item, "epoch", (double)p->epoch);
+		cJSON_AddBoolToObject(item, "away", p->away);
+		cJSON_AddItemToArray(list, item);
+	}
+	text = json_take_text(list);
+	return store_put_value(agent->store, VALUE, text, err);
+}
+
+static const char *text_at(const cJSON *item, const char *key)
+{
+	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, key));
+}
+
+void past_load(struct agent *agent)
+{
+	autofree char *text = store_get_value(agent->store, VALUE);
+	cJSON *list = cJSON_Parse(text ? text : "[]");
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+	{
+		const cJSON *epoch = cJSON_GetObjectItemCaseSensitive(item, "epoch");
+		struct past *p;
+
+		if (!text_at(item, "namespace") || !text_at(item, "name") ||
+			!text_at(item, "peer") || !cJSON_IsNumber(epoch))
+			continue;
+		p = add(&agent->migrations, text_at(item, "namespace"), text_at(item, "name"));
+		p->peer = xstrdup(text_at(item, "peer"));
+		p->epoch = (int64_t)epoch->valuedouble;
+		p->away = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "away"));
+	}
+	cJSON_Delete(list);
+}
+
+void past_done(struct agent *agent)
+{
+	for (size_t i = 0; i < agent->migrations.n_past; i++)
+		past_free(&agent->migrations.past[i]);
+	free(agent->migrations.past);
+}
