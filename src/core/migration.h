@@ -109,9 +109,9 @@ struct migration {
 	char *document;          /* owned or NULL; target: what PREPARE brought */
 	char *offer;  /* owned or NULL; what PREPARED says: the target's, or to the source */
 	char *policy; /* owned or NULL; source: the MigrationPolicy that … */
-	struct migration_limits limits;       /* … these come from, or from the configuration */
-	msec began;                           /* boot time: OUT was entered; 0: at another boot */
-	msec ready_wall; /* when all of it was seen to be at the target; 0: never */
+	struct migration_limits limits; /* … these come from, or from the configuration */
+	msec began;                     /* boot time: OUT was entered; 0: at another boot */
+	msec ready_wall;                /* when all of it was seen to be at the target; 0: never */
 	msec phase_wall[MIGRATION_PHASE_MAX]; /* when each phase was entered; 0: never */
 	msec doubt_wall;                      /* since when it has been in doubt; 0: it is not */
 

@@ -42,9 +42,9 @@ enum schema_scope {
 	SCOPE_SPEC,          /* spec of a VMI, spec.template.spec of a VM */
 	SCOPE_INSTANCETYPE,  /* a whole one, of a namespace or of the host */
 	SCOPE_PREFERENCE,
-	SCOPE_PROBE,  /* of liveness or readiness */
-	SCOPE_CLAIM,  /* a whole PersistentVolumeClaim */
-	SCOPE_POLICY, /* a whole MigrationPolicy */
+	SCOPE_PROBE,     /* of liveness or readiness */
+	SCOPE_CLAIM,     /* a whole PersistentVolumeClaim */
+	SCOPE_POLICY,    /* a whole MigrationPolicy */
 	SCOPE_MIGRATION, /* a whole VirtualMachineInstanceMigration */
 	SCOPE_MAX
 };
