@@ -18,7 +18,7 @@ void migration_order_rules(struct check *c, const struct node *root);
 /* Fills in what the server sets, of an order without findings. */
 void migration_order_fill(struct node *root);
 
-/* The peer that is named, or NULL: the only one there is. Borrowed from root. */
+/* The peer that is named, or NULL: the best of them. Borrowed from root. */
 const char *migration_order_peer(const struct node *root);
 
 /* How urgent its priority is; more is sooner. */

@@ -19,8 +19,8 @@ static const struct schema_field rows[] = {
 	F(MIGRATION, "spec.vmiName",             STRING, REQUIRED, RULE(NAME),
 		NOTE("the run that moves: it has the name of its VM")),
 	F(MIGRATION, "spec.addedNodeSelector",   MAP,
-		NOTE(HOSTNAME_LABEL " names the peer it goes to; without one the only peer, or that of the "
-			"annotation " PEER_ANNOTATION)),
+		NOTE(HOSTNAME_LABEL " names the peer it goes to; without one that of the annotation " PEER_ANNOTATION
+			", or the peer that is best")),
 	F(MIGRATION, "spec.addedNodeSelector{}", STRING, RULE(LABEL_VALUE), KEY(LABEL_KEY)),
 	F(MIGRATION, "spec.priority",            ENUM, ONE(PRIORITIES),
 		NOTE("of those that wait for their turn the more urgent begins; default: user-triggered")),

@@ -277,9 +277,14 @@ static const struct {
 static void note_failed(struct agent *agent, const struct migration *g)
 {
 	struct happening what = { .quiet = true, .warning = !g->cancelled };
+	bool source = g->role == MIGRATION_SOURCE;
 
 	happen(&what, KIND_MIGRATION, g->cancelled ? "SuccessfulAbortMigration" : "FailedMigration",
-		"not moved %s '%s': %s", g->role == MIGRATION_SOURCE ? "to" : "here from", g->peer,
+		"not moved%s%s%s: %s",
+		!*g->peer        ? ""
+			: source ? " to '"
+				 : " here from '",
+		g->peer, *g->peer ? "'" : "",
 		g->reason ? g->reason : "the other host gave no reason");
 	agent_note(agent, &g->meta, &what);
 }
