@@ -140,6 +140,8 @@ static const char *spec_of(enum object_kind kind)
 		return TYPE_SPEC;
 	if (kind == KIND_MIGRATION)
 		return MOVE_SPEC;
+	if (kind == KIND_MIGRATION_POLICY)
+		return "{\"selectors\":{}}";
 	return kind == KIND_VMI ? VMI_SPEC : "{}";
 }
 

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The order to move a guest as an object: kubectl makes it, waits for it and deletes it, a file declares it, and both hosts
+# show one and the same. What runs is called off by deleting it; what cannot be is said in words.
+# environments: system
+# takes: 90
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=hosts.sh
+. "$(dirname "$0")/hosts.sh"
+# shellcheck source-path=SCRIPTDIR source=kubectl.sh
+. "$(dirname "$0")/kubectl.sh"
+# shellcheck source-path=SCRIPTDIR source=guests.sh
+. "$(dirname "$0")/guests.sh"
+
+KIND=kubectl
+KUBECTL=$(new_kubectl || old_kubectl)
+PHASES='Pending Scheduling Scheduled PreparingTarget TargetReady Running Succeeded'
+
+k() { HOME=$T "$KUBECTL" --server "$SERVER" --cache-dir "$T/kube" "$@" 2>&1; }
+move_at() { at "$1" get vmim "$2" -o jsonpath="{$3}" 2>/dev/null; } # HOST NAME PATH
+has_phase() { [ "$(move_at "$1" "$2" .status.phase)" = "$3" ]; }      # HOST NAME PHASE
+
+move() # NAME VMI PEER
+{
+	cat <<-YAML
+		apiVersion: kubevirt.io/v1
+		kind: VirtualMachineInstanceMigration
+		metadata: { name: $1, labels: { test: object } }
+		spec: { vmiName: $2, addedNodeSelector: { kubernetes.io/hostname: host-$3 } }
+	YAML
+}
+
+# What both hosts say of a migration that has ended, but for when each has heard of that.
+told_of() # HOST NAME
+{
+	local path
+	for path in .metadata.uid .metadata.labels.test .metadata.creationTimestamp .spec.vmiName .status.phase \
+		.status.migrationState.{sourceNode,targetNode,startTimestamp,targetNodeDomainReadyTimestamp,completed} \
+		'.status.phaseTransitionTimestamps[*].phase'; do
+		move_at "$1" "$2" "$path"
+		echo
+	done
+}
+
+hosts_begin
+for host in "${HOSTS[@]}"; do
+	echo '  migrations: { enabled: true }' >>"$T/$host/config.yaml"
+	host_agent_start "$host"
+done
+await 'the agents see each other' peers_see_each_other
+AS=(env "VMAGENT_SOCKET=$T/a/run/vmagent/vmagent.sock")
+proxy_start
+vm_at a one 'emptyDisk: { capacity: 8Mi }'
+
+move none nobody b >"$T/none.yaml"
+denies 'what does not run is not moved' 'the VMI .*nobody.* does not exist' k create -f "$T/none.yaml"
+sed 's/host-b/host-c/' <(move where one b) >"$T/where.yaml"
+denies 'a peer that is none' "'host-c' is no peer" k create -f "$T/where.yaml"
+
+# One that takes its time is called off.
+cat >"$T/policy.yaml" <<-YAML
+	apiVersion: migrations.kubevirt.io/v1alpha1
+	kind: MigrationPolicy
+	metadata: { name: slow }
+	spec:
+	  bandwidthPerMigration: 1Mi
+	  selectors: { namespaceSelector: { kubernetes.io/metadata.name: default } }
+YAML
+holds 'a policy that makes it slow' k create -f "$T/policy.yaml"
+move slow one b >"$T/slow.yaml"
+shows 'an order is created' 'slow created' k create -f "$T/slow.yaml"
+soon '… and runs' has_phase a slow Running
+soon '… as the other host says, too' has_phase b slow TargetReady
+denies '… a second one is refused' "it is to move to 'host-b' already: slow" k create -f <(move again one b)
+denies '… on the other host it cannot be deleted' "cancel it there" at b delete vmim slow
+shows '… deleting it calls it off' 'deleted' k delete vmim slow --timeout="${PATIENCE}s"
+denies '… and it is gone' 'NotFound' k get vmim slow
+soon '… the other host says why' same 'it was cancelled' move_at b slow .status.migrationState.failureReason
+last=$(last_tick a one)
+soon '… and the guest counts on where it was' counts_at a one "$last"
+holds 'without the policy' k delete migrationpolicy slow
+
+move there one b >"$T/there.yaml"
+shows 'another order is created' 'there created' k create -f "$T/there.yaml"
+soon '… and is carried out' has_phase a there Succeeded
+soon '… as the other host says, too' has_phase b there Succeeded
+soon '… the guest runs there' runs_at b one
+soon '… and is gone here' gone_from a one
+is '… both hosts show one and the same' "$(told_of a there)" "$(told_of b there)"
+is '… with all phases' "$(move_at b there '.status.phaseTransitionTimestamps[*].phase')" "$PHASES"
+is '… as its run does' "$(vmi_at b one .status.migrationState.migrationUid)" "$(move_at b there .metadata.uid)"
+shows '… in KubeVirt.s columns' '^there  *Succeeded  *one' k get vmims
+shows '… with its events' "SuccessfulMigration.*moved to 'host-b'" k describe vmim there
+shows '… and for vmactl' '^there  *Succeeded  *one  *host-a  *host-b' at a get vmim -o wide
+shows 'its fields are explained' 'addedNodeSelector' k explain vmim.spec
+
+move back one a >"$T/new"
+mv "$T/new" "$T/b/manifests/back.yaml"
+soon 'a file orders it back' has_phase b back Succeeded
+soon '… and it runs here again' runs_at a one
+rm "$T/b/manifests/back.yaml"
+soon '… without its file the record goes' lacks b vmim back
+is '… on that host' "$(move_at a back .status.phase)" Succeeded
+proxy_stop
