@@ -17,6 +17,7 @@
 struct candidate {
 	const char *peer; /* borrowed from the configuration */
 	bool answered;
+	bool heard; /* … by the peer itself */
 	int64_t room;
 	struct findings found;
 };
@@ -116,7 +117,16 @@ static void answer_user(struct agent *agent, const struct asked_check *c)
 		agent->replies[agent->n_replies - 1].findings = all_of(c);
 }
 
-static void answer_migration(struct agent *agent, const struct asked_check *c)
+static bool all_were_heard(const struct asked_check *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (!c->list[i].heard)
+			return false;
+	return true;
+}
+
+/* Where all have refused it has failed; one that was not heard may take it yet, and is asked again. */
+static void answer_migration(struct agent *agent, const struct asked_check *c, struct now now)
 {
 	struct migration *g = migrations_find(agent, c->migration);
 	const struct candidate *best = best_of(c);
@@ -126,6 +136,8 @@ static void answer_migration(struct agent *agent, const struct asked_check *c)
 		return;
 	if (best) {
 		replace_str(&g->peer, best->peer);
+	} else if (!all_were_heard(c)) {
+		g->say_at = now.boot + SECONDS(MIGRATION_BUSY_S);
 	} else {
 		words = xasprintf("no other host would take it: %s", others ? others : "?");
 		replace_str(&g->refusal, words);
@@ -145,13 +157,13 @@ static bool is_complete(const struct asked_check *c)
 	return true;
 }
 
-static void settle(struct agent *agent, struct asked_check *c)
+static void settle(struct agent *agent, struct asked_check *c, struct now now)
 {
 	for (size_t i = 0; i < agent->n_checks; i++)
 		if (agent->checks[i] == c)
 			agent->checks[i] = agent->checks[--agent->n_checks];
 	if (*c->migration)
-		answer_migration(agent, c);
+		answer_migration(agent, c, now);
 	else
 		answer_user(agent, c);
 	check_free(c);
@@ -161,18 +173,17 @@ void checks_hear(struct agent *agent, const struct peer_event *event, struct now
 {
 	struct asked_check *c = find(agent, event->handover->migration);
 
-	(void)now;
 	for (size_t i = 0; c && i < c->n; i++) {
 		struct candidate *one = &c->list[i];
 
 		if (!streq(one->peer, event->name) || one->answered)
 			continue;
-		one->answered = true;
+		one->answered = one->heard = true;
 		one->room = event->handover->room;
 		migration_findings_read(event->handover->document, &one->found);
 	}
 	if (c && is_complete(c))
-		settle(agent, c);
+		settle(agent, c, now);
 }
 
 void checks_turn(struct agent *agent, struct now now)
@@ -188,7 +199,7 @@ void checks_turn(struct agent *agent, struct now now)
 			if (!c->list[k].answered)
 				findings_add(&c->list[k].found, NULL, "peer",
 					"it has not answered within %d s", CHECK_PATIENCE_S);
-		settle(agent, c);
+		settle(agent, c, now);
 	}
 }
 
@@ -284,5 +295,8 @@ void checks_choose(struct agent *agent, struct migration *g, struct now now)
 	if (g->state != MIGRATION_PENDING || *g->peer || g->refusal || g->cancelled || !m ||
 		!m->vmi || is_asked_for(agent, g) || agent->n_checks >= CHECKS_MAX)
 		return;
-	copy_str(begin(agent, m, NULL, now)->migration, UID_SIZE, g->meta.uid);
+	if (now.boot < g->say_at)
+		agent->migrations.wake_at = MIN(agent->migrations.wake_at, g->say_at);
+	else
+		copy_str(begin(agent, m, NULL, now)->migration, UID_SIZE, g->meta.uid);
 }

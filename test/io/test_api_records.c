@@ -84,7 +84,7 @@ START_TEST(test_each_kind_lives)
 		live(r);
 		n++;
 	}
-	ck_assert_uint_eq(n, 11);
+	ck_assert_uint_eq(n, 12);
 }
 END_TEST
 
