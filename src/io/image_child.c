@@ -118,8 +118,12 @@ static int spawn(struct child *child, char **args)
 #define LIMITS                                                                                     \
 	"prlimit", "--as=" IMAGE_CHILD_MEMORY, "--cpu=" IMAGE_CHILD_CPU, "setpriv", "--pdeathsig", \
 		"KILL"
-#define QCOW2 LIMITS, QEMU_IMG, "create", "-q", "-f", "qcow2"
-#define ISO   LIMITS, XORRISO, "-no_rc", "-as", "mkisofs", "-quiet", "-joliet", "-rational-rock"
+#define QCOW2    LIMITS, QEMU_IMG, "create", "-q", "-f", "qcow2"
+/* Of the same files there is the same medium, to the byte, wherever and whenever it is made. */
+#define ISO_TIME "2001010100000000"
+#define ISO                                                                                 \
+	LIMITS, XORRISO, "-no_rc", "-as", "mkisofs", "-quiet", "-joliet", "-rational-rock", \
+		"--modification-date=" ISO_TIME, "--set_all_file_dates", ISO_TIME
 
 static int spawn_work(struct child *child)
 {
