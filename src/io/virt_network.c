@@ -227,7 +227,7 @@ void virt_network_release(virConnectPtr conn, const struct domain_info *info)
 /* ---- a start's ------------------------------------------------------------------------------------- */
 
 static int prepare(virConnectPtr conn, const struct op_network *want, const char *xml,
-	struct err *err)
+	bool reserves, struct err *err)
 {
 	struct domain_info info = { 0 };
 	virNetworkPtr net = ready(conn, want, err);
@@ -236,15 +236,33 @@ static int prepare(virConnectPtr conn, const struct op_network *want, const char
 	if (!net)
 		return -(int)err->code;
 	virt_xml_live(xml, &info);
-	rc = reserve_all(net, &info, err);
+	rc = reserves ? reserve_all(net, &info, err) : 0;
 	domain_info_done(&info);
 	virNetworkFree(net);
 	return rc;
 }
 
+void virt_network_arrived(virDomainPtr dom)
+{
+	virNetworkPtr net = virNetworkLookupByName(virDomainGetConnect(dom), NAT_NETWORK);
+	struct domain_info info = { 0 };
+	struct err ignored;
+	char *xml = net ? virDomainGetXMLDesc(dom, 0) : NULL;
+
+	if (xml)
+		virt_xml_live(xml, &info);
+	if (xml)
+		reserve_all(net, &info, &ignored);
+	domain_info_done(&info);
+	free(xml);
+	if (net)
+		virNetworkFree(net);
+}
+
 int virt_networks_prepare(virConnectPtr conn, const struct op *op, char **ret_xml,
 	char **ret_fallback, struct err *err)
 {
+	bool reserves = op->kind != OP_MIGRATE_PREPARE; /* who may never come leaves nothing */
 	char *xml = xstrdup(op->xml);
 
 	for (size_t i = 0; i < op->n_networks; i++) {
@@ -252,7 +270,7 @@ int virt_networks_prepare(virConnectPtr conn, const struct op *op, char **ret_xm
 		struct err why = { 0 };
 		char *without;
 
-		if (!prepare(conn, want, xml, &why))
+		if (!prepare(conn, want, xml, reserves, &why))
 			continue;
 		if (!want->or_user) {
 			free(xml);

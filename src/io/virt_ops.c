@@ -134,6 +134,19 @@ void virt_do_resume(virConnectPtr conn, const struct op *op, struct op_result *r
 	with_ours(conn, op, result, resume);
 }
 
+/* Its clock stands still until then: the rest comes after it. */
+static void resume_arrived(virDomainPtr dom, struct err *err)
+{
+	resume(dom, err);
+	if (!err->code)
+		virt_network_arrived(dom);
+}
+
+void virt_do_migrate_resume(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	with_ours(conn, op, result, resume_arrived);
+}
+
 /* The power button, after which libvirt resets the guest instead of ending its QEMU. */
 static void reboot(virDomainPtr dom, struct err *err)
 {

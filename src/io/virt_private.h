@@ -93,6 +93,7 @@ enum domain_reason virt_stopped_reason(int detail);
 void virt_do_start(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_shutdown(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_suspend(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_migrate_resume(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_resume(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_reboot(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_reset(virConnectPtr conn, const struct op *op, struct op_result *result);
@@ -106,6 +107,8 @@ void virt_do_purge(virConnectPtr conn, const struct op *op, struct op_result *re
  * *ret_fallback, owned, says why a network in it has QEMU's own stack in its place, or is left as it is. */
 int virt_networks_prepare(virConnectPtr conn, const struct op *op, char **ret_xml,
 	char **ret_fallback, struct err *err);
+/* A domain came from another host: it has addresses of its own here as if it had started here. */
+void virt_network_arrived(virDomainPtr dom);
 /* Gives up the addresses of a domain's interfaces. */
 void virt_network_release(virConnectPtr conn, const struct domain_info *info);
 /* Fills in the addresses of an active domain's interfaces, as far as they are known. */
