@@ -99,6 +99,10 @@ bool agent_needs_relay(const struct agent *agent, const char *migration);
 /* What this agent's database is called, in each of its lives; a lost one's successor has another name. */
 const char *agent_database_id(const struct agent *agent);
 
+/* Says that there is no such object, and where it is if it has moved: -ERR_NOT_FOUND. */
+int agent_not_found(const struct agent *agent, enum object_kind kind, const char *ns,
+	const char *name, struct err *err);
+
 /* How the host's going down stands, as the API's document; owned by the caller. */
 char *agent_host_shutdown(const struct agent *agent, struct now now);
 

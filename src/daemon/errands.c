@@ -22,7 +22,6 @@ static int find_run(const struct agent *agent, const struct errand *errand, stru
 	struct err *err)
 {
 	struct machine *m = machines_find(&agent->machines, errand->ns, errand->name);
-	autofree char *resource = object_kind_resource(errand->named);
 	bool of_vm = errand->named == KIND_VM;
 
 	if (m && m->vmi && (!of_vm || m->vm)) {
@@ -32,7 +31,7 @@ static int find_run(const struct agent *agent, const struct errand *errand, stru
 	if (of_vm && m && m->vm)
 		return err_set(err, ERR_CONFLICT, "VMI is not started: start the VM '%s' first",
 			errand->name);
-	return err_set(err, ERR_NOT_FOUND, "%s \"%s\" not found", resource, errand->name);
+	return agent_not_found(agent, errand->named, errand->ns, errand->name, err);
 }
 
 static int reach(const struct agent *agent, const struct errand *errand, const struct machine *m,

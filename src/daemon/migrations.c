@@ -75,13 +75,25 @@ const char *migrations_moved_to(const struct agent *agent, const char *ns, const
 	for (size_t i = 0; i < agent->migrations.n; i++) {
 		const struct migration *g = agent->migrations.list[i];
 
-		if (g->role == MIGRATION_SOURCE && g->moved && streq(g->meta.ns, ns) &&
-			streq(g->vmi, name) && (!last || g->epoch > last->epoch))
+		if (g->moved && streq(g->meta.ns, ns) && streq(g->vmi, name) &&
+			(!last || g->epoch > last->epoch))
 			last = g;
 	}
 	if (!last || past_epoch(agent, ns, name) > last->epoch)
 		return past_peer(agent, ns, name);
-	return last->peer;
+	return last->role == MIGRATION_SOURCE ? last->peer : NULL;
+}
+
+int agent_not_found(const struct agent *agent, enum object_kind kind, const char *ns,
+	const char *name, struct err *err)
+{
+	bool moves = kind == KIND_VM || kind == KIND_VMI;
+	bool here = moves && machines_find(&agent->machines, ns, name);
+	const char *peer = moves && !here ? migrations_moved_to(agent, ns, name) : NULL;
+	autofree char *resource = object_kind_resource(kind);
+
+	return err_set(err, ERR_NOT_FOUND, "%s \"%s\" not found%s%s%s", resource, name,
+		peer ? ": it has moved to '" : "", peer ? peer : "", peer ? "'" : "");
 }
 
 int agent_check_orders(const struct machine *m, struct err *err)

@@ -11,7 +11,7 @@ static const struct vmi *find_vmi(const struct agent *agent, const char *ns, con
 
 	if (m && m->vmi)
 		return m->vmi;
-	err_set(err, ERR_NOT_FOUND, "virtualmachineinstances.kubevirt.io \"%s\" not found", name);
+	agent_not_found(agent, KIND_VMI, ns, name, err);
 	return NULL;
 }
 

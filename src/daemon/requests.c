@@ -113,12 +113,10 @@ bool request_is_unsaved(struct agent *agent, const struct request *request)
 int request_find(struct agent *agent, const struct request *request, struct target *ret,
 	struct err *err)
 {
-	autofree char *resource = object_kind_resource(request->kind);
-
 	*ret = target_find(agent, request->kind, request->ns, request->name);
 	if (ret->meta)
 		return 0;
-	return err_set(err, ERR_NOT_FOUND, "%s \"%s\" not found", resource, request->name);
+	return agent_not_found(agent, request->kind, request->ns, request->name, err);
 }
 
 /* What changed in this turn is not committed, and has the old resourceVersion still. */

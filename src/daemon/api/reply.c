@@ -217,9 +217,11 @@ void reply_options(const struct call *call, const char *options, const struct re
 
 void reply_not_found(const struct call *call)
 {
-	autofree char *resource = object_kind_resource(call->path.kind);
+	struct err err;
 
-	reply_refuse(call, ERR_NOT_FOUND, "%s \"%s\" not found", resource, call->path.name);
+	agent_not_found(call->api->options.agent, call->path.kind, call->path.ns, call->path.name,
+		&err);
+	reply_error(call, &err);
 }
 
 /* Places help only where the client wrote lines: kubectl sends all on one. */
