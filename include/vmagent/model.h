@@ -461,6 +461,7 @@ struct vmi {
 	char *graphics; /* owned or NULL: socket path of the VNC server */
 	char *nics;     /* owned or NULL: its interfaces as they were seen (core/nics.h) */
 	char *fallback; /* owned or NULL: why it has QEMU's own network stack */
+	char *media;    /* owned or NULL: by which is known what its media were made of */
 	char *held; /* owned or NULL: what of the host it has to itself, until it is cleaned away (core/holding.h) */
 };
 

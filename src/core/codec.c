@@ -141,6 +141,7 @@ static const struct field vmi_fields[] = {
 	F(TEXT,     vmi, "fallback",      fallback),
 	F(TEXT,     vmi, "graphics",      graphics),
 	F(TEXT,     vmi, "held",          held),
+	F(TEXT,     vmi, "media",         media),
 	F(ENUM,     vmi, "words",         words),
 };
 
@@ -254,6 +255,16 @@ static void read_fields(const struct reader *r, const struct field *fields, size
 {
 	for (size_t i = 0; i < n; i++)
 		read_field(r->json, &fields[i], r->same_boot, object);
+}
+
+void vmi_shift(struct vmi *vmi, msec by)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(vmi_fields); i++) {
+		msec *at = (msec *)((char *)vmi + vmi_fields[i].offset);
+
+		if (vmi_fields[i].type == FIELD_DEADLINE && *at)
+			*at = MAX(*at + by, 1);
+	}
 }
 
 static void write_times(cJSON *json, const struct condition_times *times)

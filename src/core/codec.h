@@ -25,6 +25,10 @@ int vm_load(const char *document, const char *state, bool same_boot, struct vm *
 int vmi_load(const char *document, const char *state, bool same_boot, struct vmi **ret_vmi,
 	struct err *err);
 
+/* Deadlines of another host's clock, which is behind this one's by so much, become this one's; what lies before
+ * its boot is as long ago as that. */
+void vmi_shift(struct vmi *vmi, msec by);
+
 /* A core/v1 Event: seq is its number, without gaps. owned by the caller. */
 struct event_facts { /* borrowed */
 	const struct happening *what;

@@ -83,6 +83,7 @@ void vmi_free(struct vmi *vmi)
 	free(vmi->fallback);
 	free(vmi->graphics);
 	free(vmi->held);
+	free(vmi->media);
 	free(vmi->io.errors);
 	free(vmi->probe_words);
 	free(vmi->agent_problem);

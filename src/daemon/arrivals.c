@@ -82,11 +82,6 @@ static bool has_machine(const struct arrival *a, const struct host_report *here)
 	return !here->machines || streq(found, type);
 }
 
-static const char *owner_of(const struct vmi *vmi)
-{
-	return *vmi->owner ? vmi->owner : vmi->meta.uid;
-}
-
 static bool has_class(const struct storage *storage, const char *name)
 {
 	for (size_t i = 0; i < storage->n_classes; i++)
@@ -116,7 +111,8 @@ static char *classes_words(const struct arrival *a)
 }
 
 /* What a run of its own would wait for here. */
-static void obstacle_words(const struct arrival *a, struct migration_facts *f)
+static void obstacle_words(const struct arrival *a, const struct machine *m,
+	struct migration_facts *f)
 {
 	static const struct {
 		enum migration_check check;
@@ -132,19 +128,44 @@ static void obstacle_words(const struct arrival *a, struct migration_facts *f)
 		{ MIGRATION_CHECK_MACS, macs_obstacle },
 		{ MIGRATION_CHECK_ROOM, capacity_obstacle },
 	};
-	autofree char *ns = xstrdup(a->ns), *name = xstrdup(a->name);
-	struct machine m = { .ns = ns, .name = name, .vmi = a->vmi };
 
-	a->agent->beside = &a->objects;
-	claims_bind(a->agent, &m);
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
-		rules[i].find(a->agent, &m, &f->words[rules[i].check]);
-	a->agent->beside = NULL;
+		rules[i].find(a->agent, m, &f->words[rules[i].check]);
 }
 
 static char *words_of(const struct err *err)
 {
 	return xstrdup(err->msg);
+}
+
+/* The guest has read them, and may read on: they must be the same ones. */
+static char *media_words(const struct arrival *a, const struct machine *m)
+{
+	autofree char *now = media_digest(a->agent, m);
+
+	if (!m->vmi->media || streq(now, m->vmi->media))
+		return NULL;
+	return xstrdup(
+		"what its media are made of was changed since it began, so that they would not be the "
+		"same there: restart it first");
+}
+
+/* As a run that finds here what comes with it. */
+static void run_facts(const struct arrival *a, struct migration_facts *f)
+{
+	autofree char *ns = xstrdup(a->ns), *name = xstrdup(a->name);
+	struct machine m = { .ns = ns, .name = name, .vmi = a->vmi };
+	struct err err;
+
+	a->agent->beside = &a->objects;
+	claims_bind(a->agent, &m);
+	if (migrations_check_run(a->vmi, &err) < 0)
+		f->words[MIGRATION_CHECK_LIVE] = words_of(&err);
+	if (!f->has_name)
+		obstacle_words(a, &m, f);
+	if (!f->words[MIGRATION_CHECK_MEDIA])
+		f->words[MIGRATION_CHECK_MEDIA] = media_words(a, &m);
+	a->agent->beside = NULL;
 }
 
 /* Its VM is checked as well, so that what comes with COMMIT is no surprise. */
@@ -176,12 +197,9 @@ static void guest_facts(struct arrival *a, struct migration_facts *f)
 	f->adopted = a->vmi->domain;
 	if (!f->words[MIGRATION_CHECK_OBJECTS])
 		f->words[MIGRATION_CHECK_OBJECTS] =
-			luggage_conflicts(a->agent, &a->objects, owner_of(a->vmi));
+			luggage_conflicts(a->agent, &a->objects, luggage_owner(a->vmi));
 	f->words[MIGRATION_CHECK_CLASSES] = classes_words(a);
-	if (migrations_check_run(a->vmi, &err) < 0)
-		f->words[MIGRATION_CHECK_LIVE] = words_of(&err);
-	if (!f->has_name)
-		obstacle_words(a, f);
+	run_facts(a, f);
 }
 
 static void find_out(struct arrival *a, const struct host_report *here, struct findings *ret)
@@ -264,7 +282,8 @@ static void admit(struct arrival *a)
 	struct migration *g;
 
 	namespace_use(agent, a->ns, a->now);
-	luggage_keep(agent, &a->objects, owner_of(vmi), a->now);
+	luggage_keep(agent, &a->objects, luggage_owner(vmi), a->now);
+	vmi_shift(vmi, cargo_ahead(a->json, a->now));
 	m = machines_get(&agent->machines, a->ns, a->name);
 	cargo_unpack(agent, m, receiver(a), vmi);
 	if (m->vm)

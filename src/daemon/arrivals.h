@@ -13,7 +13,7 @@
 /* ---- cargo.c ------------------------------------------------------------------------------------ */
 
 /* All that the other host has to know of m, as JSON; owned by the caller. */
-char *cargo_of(const struct agent *agent, const struct machine *m);
+char *cargo_of(const struct agent *agent, const struct machine *m, struct now now);
 /* Text of a cargo, or NULL; borrowed of it. */
 const char *cargo_text(const cJSON *json, const char *key);
 /* Whether this node would take that object from a file; is_new: and has no other of its name. */
@@ -21,6 +21,8 @@ int cargo_check(const struct agent *agent, const char *text, bool is_new, struct
 /* The run of a cargo; owned by the caller. */
 int cargo_run(const struct agent *agent, const cJSON *json, bool is_new, struct vmi **ret,
 	struct err *err);
+/* By how much this host's clock is ahead of the other's, as far as that is told. */
+msec cargo_ahead(const cJSON *json, struct now now);
 /* m has these from now on (vm may be NULL), and owns them. */
 void cargo_unpack(struct agent *agent, struct machine *m, struct vm *vm, struct vmi *vmi);
 /* What came of m with PREPARE or COMMIT becomes its VM and run. */
@@ -40,8 +42,10 @@ char *luggage_conflicts(const struct agent *agent, const struct records *came, c
 /* They are here from now on. */
 void luggage_keep(struct agent *agent, const struct records *came, const char *owner,
 	struct now now);
-/* m goes: what came with it does so too, and claims, whose files stay. What others name stays. */
-void luggage_leave(struct agent *agent, const struct machine *m, const char *owner, struct now now);
+/* m goes: what came with it does so too; if it has moved, so do its claims, whose files stay. What others name stays. */
+void luggage_leave(struct agent *agent, const struct machine *m, bool moved, struct now now);
+/* Of which what comes along says that it came with it: the UID of its VM, or its own. */
+const char *luggage_owner(const struct vmi *vmi);
 
 /* ---- arrivals.c --------------------------------------------------------------------------------- */
 

@@ -50,7 +50,7 @@ static void add_host(cJSON *json, const struct agent *agent, const struct vmi *v
 	host_report_done(&host);
 }
 
-char *cargo_of(const struct agent *agent, const struct machine *m)
+char *cargo_of(const struct agent *agent, const struct machine *m, struct now now)
 {
 	cJSON *json = cJSON_CreateObject();
 
@@ -58,6 +58,7 @@ char *cargo_of(const struct agent *agent, const struct machine *m)
 		agent->options->host_uuid ? agent->options->host_uuid : "");
 	cJSON_AddStringToObject(json, "namespace", m->ns);
 	cJSON_AddStringToObject(json, "name", m->name);
+	cJSON_AddNumberToObject(json, "clock", (double)now.boot);
 	if (m->vm) {
 		add_text(json, "vm", vm_document(m));
 		add_text(json, "vmState", vm_state(m->vm));
@@ -68,6 +69,15 @@ char *cargo_of(const struct agent *agent, const struct machine *m)
 	migration_object_pack(json, m->migration);
 	add_host(json, agent, m->vmi);
 	return json_take_text(json);
+}
+
+/* One that does not tell it has no deadlines that mean anything here: they are all over. */
+msec cargo_ahead(const cJSON *json, struct now now)
+{
+	const cJSON *clock = cJSON_GetObjectItemCaseSensitive(json, "clock");
+	double theirs = cJSON_IsNumber(clock) ? clock->valuedouble : 0;
+
+	return theirs > 0 && theirs < 1e15 ? now.boot - (msec)theirs : -NEVER / 2;
 }
 
 const char *cargo_text(const cJSON *json, const char *key)
@@ -123,7 +133,7 @@ int cargo_run(const struct agent *agent, const cJSON *json, bool is_new, struct 
 		return err_set(err, ERR_BAD_REQUEST, "it holds no run");
 	if (cargo_check(agent, document, is_new, err) < 0)
 		return -(int)err->code;
-	return vmi_load(document, state, false, ret, err);
+	return vmi_load(document, state, true, ret, err);
 }
 
 /* What the other host saw of its domain is not so of ours. */
@@ -167,7 +177,8 @@ static bool is_same_run(const struct vmi *vmi, const struct vmi *before)
 		streq(vmi->typed.uuid, before->typed.uuid);
 }
 
-static int unpack_text(struct agent *agent, struct machine *m, const cJSON *json, struct err *err)
+static int unpack_text(struct agent *agent, struct machine *m, const cJSON *json, struct now now,
+	struct err *err)
 {
 	const char *document = cargo_text(json, "vm"), *state = cargo_text(json, "vmState");
 	struct vm *vm = NULL;
@@ -183,18 +194,20 @@ static int unpack_text(struct agent *agent, struct machine *m, const cJSON *json
 		ret = cargo_check(agent, document, false, err);
 	if (ret == 0 && document && state)
 		ret = vm_load(document, state, false, &vm, err);
-	if (ret < 0)
+	if (ret < 0) {
 		vmi_free(vmi);
-	else
-		cargo_unpack(agent, m, vm, vmi);
-	return ret;
+		return ret;
+	}
+	vmi_shift(vmi, cargo_ahead(json, now));
+	cargo_unpack(agent, m, vm, vmi);
+	return 0;
 }
 
 /* What was changed on the way; what would be in the way of others is left out. */
 static void take_objects(struct agent *agent, const struct machine *m, const cJSON *json,
 	struct now now)
 {
-	const char *owner = *m->vmi->owner ? m->vmi->owner : m->vmi->meta.uid;
+	const char *owner = luggage_owner(m->vmi);
 	struct records came;
 	struct err ignored;
 	autofree char *conflicts = NULL;
@@ -210,7 +223,7 @@ int cargo_take(struct agent *agent, struct machine *m, const char *document, str
 	struct err *err)
 {
 	cJSON *json = cJSON_Parse(document ? document : "");
-	int ret = unpack_text(agent, m, json, err);
+	int ret = unpack_text(agent, m, json, now, err);
 
 	if (ret == 0)
 		take_objects(agent, m, json, now);

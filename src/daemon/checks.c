@@ -228,7 +228,7 @@ void checks_done(struct agent *agent)
 /* ---- asking ---------------------------------------------------------------------------------------------- */
 
 static void ask(struct agent *agent, struct asked_check *c, const char *peer,
-	const struct machine *m)
+	const struct machine *m, struct now now)
 {
 	struct candidate *one = &c->list[c->n++];
 	struct handover *h;
@@ -237,7 +237,7 @@ static void ask(struct agent *agent, struct asked_check *c, const char *peer,
 	one->answered = !peers_can_check(agent, peer, &one->found);
 	if (one->answered)
 		return;
-	h = handover_letter(agent, peer, HANDOVER_CHECK, cargo_of(agent, m));
+	h = handover_letter(agent, peer, HANDOVER_CHECK, cargo_of(agent, m, now));
 	copy_str(h->migration, UID_SIZE, c->id);
 	copy_str(h->database, UID_SIZE, agent->database_id);
 	h->epoch = MAX(m->vmi->epoch, 1) + 1;
@@ -255,7 +255,7 @@ static struct asked_check *begin(struct agent *agent, const struct machine *m, c
 		const char *peer = agent->options->peer_list[i].name;
 
 		if (!to || streq(to, peer))
-			ask(agent, c, peer, m);
+			ask(agent, c, peer, m, now);
 	}
 	*LIST_ADD(agent->checks, agent->n_checks, agent->cap_checks) = c;
 	return c;

@@ -36,20 +36,21 @@ struct handover *handover_answer(struct agent *agent, const char *peer, const st
 
 /* Owned by the caller; NULL: none. */
 static char *document_of(const struct agent *agent, const struct migration *g,
-	enum handover_kind kind)
+	enum handover_kind kind, struct now now)
 {
 	const struct machine *m = machines_find(&agent->machines, g->meta.ns, g->vmi);
 
 	if (kind == HANDOVER_PREPARED)
 		return xstrdup(g->offer);
 	if ((kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT) && m && m->vmi)
-		return cargo_of(agent, m);
+		return cargo_of(agent, m, now);
 	return NULL;
 }
 
-void handover_say(struct agent *agent, struct migration *g, enum handover_kind kind)
+void handover_say(struct agent *agent, struct migration *g, enum handover_kind kind, struct now now)
 {
-	struct handover *h = handover_letter(agent, g->peer, kind, document_of(agent, g, kind));
+	struct handover *h =
+		handover_letter(agent, g->peer, kind, document_of(agent, g, kind, now));
 
 	copy_str(h->migration, UID_SIZE, g->meta.uid);
 	copy_str(h->database, UID_SIZE, g->database);
@@ -145,7 +146,7 @@ static void hear_known(struct agent *agent, struct migration *g, const struct pe
 	say = migration_hear(g, event->handover, now);
 	agent->migrations.changed |= g->changed;
 	if (say.any)
-		handover_say(agent, g, say.say);
+		handover_say(agent, g, say.say, now);
 }
 
 /* What cannot be saved now is not heard: it will be said again. */

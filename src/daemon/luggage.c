@@ -42,6 +42,11 @@ void luggage_add(cJSON *json, const struct agent *agent, const struct machine *m
 	belongings_done(&b);
 }
 
+const char *luggage_owner(const struct vmi *vmi)
+{
+	return *vmi->owner ? vmi->owner : vmi->meta.uid;
+}
+
 static bool may_come(enum object_kind kind)
 {
 	return kind == KIND_SECRET || kind == KIND_CONFIG_MAP || kind == KIND_PVC;
@@ -159,6 +164,17 @@ char *luggage_conflicts(const struct agent *agent, const struct records *came, c
 	return words.data;
 }
 
+static void return_origin(struct agent *agent, const struct record *r)
+{
+	struct origin *o = origins_find(agent, r->kind, r->meta.ns, r->meta.name);
+
+	if (!o || o->removed || o->state != PROVENANCE_MOVED)
+		return;
+	o->state = PROVENANCE_LIVE;
+	copy_str(o->uid, UID_SIZE, r->meta.uid);
+	o->changed = agent->origins.changed = true;
+}
+
 static void keep(struct agent *agent, const struct record *came, const char *owner, struct now now)
 {
 	struct record *here =
@@ -175,6 +191,7 @@ static void keep(struct agent *agent, const struct record *came, const char *own
 		agent_uuid(agent, r->meta.uid);
 	mark(r, owner);
 	records_add(&agent->records, r, false);
+	return_origin(agent, r);
 }
 
 void luggage_keep(struct agent *agent, const struct records *came, const char *owner,
@@ -202,8 +219,30 @@ static bool is_named_by_others(const struct agent *agent, const struct record *r
 	return named;
 }
 
-/* A claim's file is where both hosts reach it, and in use by the other one: it stays. */
-void luggage_leave(struct agent *agent, const struct machine *m, const char *owner, struct now now)
+/* What a file declares of it is the other host's from now on. */
+static void move_origin(struct agent *agent, const struct record *r)
+{
+	struct origin *o = origins_find(agent, r->kind, r->meta.ns, r->meta.name);
+
+	if (!o || o->removed || !streq(o->uid, r->meta.uid))
+		return;
+	o->state = PROVENANCE_MOVED;
+	o->changed = agent->origins.changed = true;
+}
+
+/* A claim's file is where both hosts reach it, and in use by the other one: it stays, and whoever deletes the claim
+ * has to do so there. */
+static void leave(struct agent *agent, struct record *r, bool came, bool moved, struct now now)
+{
+	if (r->kind == KIND_PVC && (came || moved)) {
+		move_origin(agent, r);
+		claims_delete(agent, r, true, now);
+	} else if (came) {
+		records_remove(&agent->records, r);
+	}
+}
+
+void luggage_leave(struct agent *agent, const struct machine *m, bool moved, struct now now)
 {
 	struct belongings b;
 
@@ -212,12 +251,8 @@ void luggage_leave(struct agent *agent, const struct machine *m, const char *own
 		struct record *r =
 			records_find(&agent->records, b.list[i].kind, m->ns, b.list[i].name);
 
-		if (!r || is_named_by_others(agent, r, m))
-			continue;
-		if (r->kind == KIND_PVC)
-			claims_delete(agent, r, true, now);
-		else if (came_with(r, owner))
-			records_remove(&agent->records, r);
+		if (r && !is_named_by_others(agent, r, m))
+			leave(agent, r, came_with(r, luggage_owner(m->vmi)), moved, now);
 	}
 	belongings_done(&b);
 }

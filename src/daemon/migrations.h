@@ -10,7 +10,8 @@
 
 /* handovers.c: what is said about migrations. */
 void input_handover(struct agent *agent, const struct peer_event *event, struct now now);
-void handover_say(struct agent *agent, struct migration *g, enum handover_kind kind);
+void handover_say(struct agent *agent, struct migration *g, enum handover_kind kind,
+	struct now now);
 void handover_ask(struct agent *agent, const char *peer); /* WHOSE */
 void handovers_send(struct agent *agent);                 /* after the commit */
 void handovers_done(struct agent *agent);
@@ -68,7 +69,8 @@ const char *past_peer(const struct agent *agent, const char *ns, const char *nam
 void migrations_turn(struct agent *agent, struct now now); /* before the machines' part */
 struct migration_view migration_view_of(const struct agent *agent, const struct migration *g,
 	struct now now);
-void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result);
+void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result,
+	struct now now);
 /* That machine is known to be at that peer. */
 void migration_settle_away(struct agent *agent, struct machine *m, const char *peer,
 	struct now now);

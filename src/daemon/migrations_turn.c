@@ -96,11 +96,11 @@ static void return_origin(struct call *c, enum object_kind kind, const struct ob
 }
 
 /* Nothing of it stays here but what others name. */
-static void leave(struct call *c)
+static void leave(struct call *c, bool moved)
 {
 	struct machine *m = c->m;
 
-	luggage_leave(c->agent, m, *m->vmi->owner ? m->vmi->owner : m->vmi->meta.uid, c->now);
+	luggage_leave(c->agent, m, moved, c->now);
 	if (m->vm)
 		vm_delete(m, c->now);
 }
@@ -116,7 +116,7 @@ static void move_away(struct call *c)
 	vmi_delete(m, c->now);
 	if (m->vm)
 		move_origin(c, KIND_VM, m->vm->meta.uid);
-	leave(c);
+	leave(c, true);
 }
 
 /* A row that never was begun here stands for the one that was lost. */
@@ -199,7 +199,7 @@ void migration_reclaim(struct agent *agent, struct migration *g, struct now now)
 
 static void step_say(struct call *c)
 {
-	handover_say(c->agent, c->g, c->plan->say);
+	handover_say(c->agent, c->g, c->plan->say, c->now);
 	c->g->said = c->plan->say;
 	c->g->say_at = c->now.boot + SECONDS(MIGRATION_REPEAT_S);
 }
@@ -300,7 +300,7 @@ static void step_abort(struct call *c)
 	if (g->role == MIGRATION_TARGET && c->m && c->m->vmi) {
 		end_run(c, PHASE_FAILED);
 		vmi_delete(c->m, c->now);
-		leave(c);
+		leave(c, false);
 	}
 	changed(c);
 }
@@ -443,7 +443,8 @@ void migrations_turn(struct agent *agent, struct now now)
 	}
 }
 
-void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result)
+void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result,
+	struct now now)
 {
 	struct migration *g = m->migration;
 	bool good = result->err.code == ERR_OK;
@@ -462,6 +463,6 @@ void migrations_result(struct agent *agent, struct machine *m, const struct op_r
 		g->say_at = 0;
 		replace_str(&g->offer, result->text);
 		migration_touch(agent, g);
-		handover_say(agent, g, HANDOVER_PREPARED);
+		handover_say(agent, g, HANDOVER_PREPARED, now);
 	}
 }

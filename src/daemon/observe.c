@@ -329,7 +329,7 @@ static void machine_result(struct agent *agent, const struct inflight *in,
 		return;
 	}
 	fold_result(m, result, lane, now);
-	migrations_result(agent, m, result);
+	migrations_result(agent, m, result, now);
 	if (in->kind == OP_READ)
 		read_result(agent, m, in, result);
 	if (in->kind == OP_PREPARE && result->err.code == ERR_OK && m->vmi)

@@ -57,6 +57,8 @@ void claims_dropped(struct agent *agent, const struct op_result *result, struct 
 /* media.c: what its media are made of is there, and goes into its op. */
 enum obstacle media_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
 void media_fill(const struct agent *agent, const struct machine *m, struct op *op);
+/* By which it is known again what they are made of; owned by the caller, NULL: it has none. */
+char *media_digest(const struct agent *agent, const struct machine *m);
 
 /* capacity.c: takes or gives up room for m's run, after disks_update(). */
 void capacity_update(struct agent *agent, struct machine *m);

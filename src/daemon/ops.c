@@ -120,10 +120,25 @@ static void fill_migrate(const struct agent *agent, const struct machine *m, str
 	op->paused = agent->options->tuning.handover.paused;
 }
 
+/* What both hosts reach is there already: what would be made in its place is another disk. */
+static void expect_shared(const struct vmi_spec *spec, struct op *op)
+{
+	for (size_t i = 0; i < op->n_work; i++) {
+		struct volume_work *work = &op->work[i];
+		const struct volume *volume = volume_of(spec, work->volume);
+		bool makes = work->kind == VOLUME_WORK_CREATE_RAW ||
+			work->kind == VOLUME_WORK_CLAIM;
+
+		if (makes && volume && volume->shared)
+			work->kind = VOLUME_WORK_CHECK;
+	}
+}
+
 /* All that a start needs is made ready, but for the start. */
 static void fill_migrate_prepare(const struct agent *agent, const struct machine *m, struct op *op)
 {
 	fill_prepare(agent, m, op);
+	expect_shared(&m->vmi->typed, op);
 	fill_start(agent, m, op);
 	op->peer = xstrdup(m->migration->peer);
 	op->copies = migration_copies(&m->vmi->typed);
@@ -213,11 +228,24 @@ static void book(struct agent *agent, const struct op *op)
 	copy_str(in->vmi_uid, UID_SIZE, op->vmi_uid);
 }
 
+/* What they are made of now, to be told when another host is to make them again. */
+static void note_media(struct agent *agent, struct machine *m)
+{
+	autofree char *digest = media_digest(agent, m);
+
+	if (streq(digest, m->vmi->media))
+		return;
+	replace_str(&m->vmi->media, digest);
+	m->vmi_changed = true;
+}
+
 void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct now now)
 {
 	struct op *op = op_new(agent, kind);
 	struct running_op *lane = &m->ops[op_kind_lane(kind)];
 
+	if (kind == OP_PREPARE)
+		note_media(agent, m);
 	fill_op(agent, m, op);
 	book(agent, op);
 	lane->id = op->id;

@@ -22,7 +22,8 @@ learn_run() # HOST NAME
 	run_is "${uid[$2]}" "$2"
 }
 
-# vm_at HOST NAME DATA: DATA is the source of its second volume.
+# vm_at HOST NAME DATA [DISK VOLUME]: DATA is the source of its second volume; a third one, of that disk and that source, is
+# called seed.
 vm_at()
 {
 	cat >"$T/new" <<-YAML
@@ -38,10 +39,11 @@ vm_at()
 		        memory: { guest: 128Mi }
 		        devices:
 		          autoattachPodInterface: false
-		          disks: [ { name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } } ]
+		          disks: [ { name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } } ${4:+, { name: seed, $4 \}} ]
 		      volumes:
 		      - { name: root, containerDisk: { image: 'file://$T/img/guest.img' } }
 		      - { name: data, $3 }
+		      ${5:+- { name: seed, $5 \}}
 	YAML
 	mv "$T/new" "$T/$1/manifests/$2.yaml"
 	await "$2 runs at $1" runs_at "$1" "$2"

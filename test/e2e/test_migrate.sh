@@ -4,7 +4,7 @@
 # disks, and once more with a disk that both hosts reach; somebody who hears all that the guests say on both hosts never
 # hears two at a time. What the target would not take stays where it is, and a stranger gets nothing.
 # environments: system
-# takes: 130
+# takes: 150
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=hosts.sh
@@ -32,6 +32,18 @@ moves() # FROM NAME TO WORDS
 	soon '… no relay is left' no_relays
 }
 
+# secret_at HOST TEXT: what a seed is made of.
+secret_at()
+{
+	printf 'apiVersion: v1\nkind: Secret\nmetadata: { name: seed }\nstringData: { userdata: "%s" }\n' "$2" >"$T/new"
+	at "$1" apply -f "$T/new" >/dev/null
+}
+secret_of() { at "$1" get secret seed -o jsonpath='{.data.userdata}' | base64 -d; }     # HOST
+seed_sum() { sha256sum <"$T/$1/state/vmi/${uid[$2]}/seed.iso"; }                        # HOST NAME
+check() { at "$1" migrate "$2" --to="host-$3" --check >"$T/log/check-$2-$3.txt" 2>&1; } # FROM NAME TO
+found() { grep -q "^  $3: .*$4" "$T/log/check-$1-$2.txt"; }                             # NAME TO CHECK WORDS
+says_where() { at "$1" get vm "$2" 2>&1 | grep -q "it has moved to 'host-$3'"; }        # HOST NAME WHERE
+
 hosts_begin
 for host in "${HOSTS[@]}"; do
 	echo '  migrations: { enabled: true }' >>"$T/$host/config.yaml"
@@ -40,10 +52,31 @@ done
 await 'the agents see each other' peers_see_each_other
 ticks_follow
 
-vm_at a one 'emptyDisk: { capacity: 8Mi }'
+secret_at a '#cloud-config'
+secret_at b '#another'
+vm_at a one 'emptyDisk: { capacity: 8Mi }' 'disk: { bus: virtio }' 'cloudInitNoCloud: { secretRef: { name: seed } }'
+holds 'what stands in its way is told' not check a one b
+holds '… what the other host has by the name of what it needs' found one b objects "Secret 'seed'"
+holds '… and nothing of it is there for that' lacks b vm one
+at b delete secret seed >/dev/null
+holds 'nothing stands in its way any more' check a one b
+holds '… in words' grep -q "it can be moved to 'host-b'" "$T/log/check-one-b.txt"
+sum=$(seed_sum a one)
 moves a one b 'with its disks'
+is '… with what its seed is made of' "$(secret_of b)" '#cloud-config'
+is '… which is the same to the byte' "$(seed_sum b one)" "$sum"
+holds '… and where it was one hears where it is' says_where a one b
 moves b one a 'and back'
-at a delete vm one >/dev/null
+holds '… with its seed' lacks b secret seed
+at a pause vmi one >/dev/null
+soon 'it is paused' same 'paused (user)' domain_state a default_one
+holds 'paused, it is to move' migrate a one b
+soon '… is gone here' gone_from a one
+is '… stands still there' "$(domain_state b default_one)" 'paused (user)'
+is '… and has not run' "$(last_tick b one)" ''
+at b unpause vmi one >/dev/null
+soon '… until it is to' counts_at b one 2
+at b delete vm one >/dev/null
 
 blank_disk "$T/disks/two.img"
 vm_at a two "hostDisk: { path: $T/disks/two.img, type: Disk, shared: true }"

@@ -224,6 +224,22 @@ START_TEST(test_other_boot_ends_deadlines)
 }
 END_TEST
 
+/* Of a host that was booted later: what was before that is as long ago as it can be. */
+START_TEST(test_another_hosts_deadlines)
+{
+	struct vmi vmi = { .running_at = 5000, .scheduled_at = 100, .retry_at = 0 };
+
+	vmi.io.last = 4000;
+	vmi_shift(&vmi, -1000);
+	ck_assert_int_eq(vmi.running_at, 4000);
+	ck_assert_int_eq(vmi.scheduled_at, 1);
+	ck_assert_int_eq(vmi.retry_at, 0);
+	ck_assert_int_eq(vmi.io.last, 3000);
+	vmi_shift(&vmi, 7);
+	ck_assert_int_eq(vmi.running_at, 4007);
+}
+END_TEST
+
 START_TEST(test_document_keeps_number_text)
 {
 	struct machine m = { .vm = vm_full() };
@@ -260,6 +276,7 @@ Suite *test_codec_suite(void)
 	tcase_add_test(tcase, test_vm_round_trip);
 	tcase_add_test(tcase, test_vmi_round_trip);
 	tcase_add_test(tcase, test_other_boot_ends_deadlines);
+	tcase_add_test(tcase, test_another_hosts_deadlines);
 	tcase_add_test(tcase, test_document_keeps_number_text);
 	tcase_add_test(tcase, test_broken_rows_are_refused);
 	suite_add_tcase(suite, tcase);
