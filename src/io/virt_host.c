@@ -39,16 +39,49 @@ static char *machines_of(const char *capabilities)
 	return list.data;
 }
 
-/* The host's model as a guest would have it. */
+static xmlNodePtr host_model(xmlNodePtr capabilities)
+{
+	xmlNodePtr mode = xml_child(xml_child(capabilities, "cpu"), "mode");
+
+	for (; mode; mode = xml_next(mode->next, "mode")) {
+		autofree char *name = xml_get(mode, "name");
+
+		if (streq(name, "host-model") && xml_child(mode, "model"))
+			return mode;
+	}
+	return NULL;
+}
+
+/* Under the name that libvirt has for a CPU; owned by the caller. */
+static char *as_cpu(xmlNodePtr mode)
+{
+	xmlBufferPtr text = xmlBufferCreate();
+	char *copy;
+
+	xmlNodeSetName(mode, BAD_CAST "cpu");
+	while (mode->properties)
+		xmlRemoveProp(mode->properties);
+	xmlNodeDump(text, mode->doc, mode, 0, 0);
+	copy = xstrdup((const char *)xmlBufferContent(text));
+	xmlBufferFree(text);
+	return copy;
+}
+
+/* The host's model as a guest would have it; libvirt's, or NULL. */
 static char *cpu_of(virConnectPtr conn, const char *type)
 {
 	char *all = virConnectGetDomainCapabilities(conn, NULL, NULL, NULL, type, 0);
-	const char *list[] = { all };
-	char *cpu = all ? virConnectBaselineHypervisorCPU(conn, NULL, NULL, NULL, type, list, 1, 0)
-			: NULL;
+	xmlDocPtr doc = all ? xmlReadMemory(all, (int)strlen(all), NULL, NULL,
+				      XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING)
+			    : NULL;
+	xmlNodePtr mode = doc ? host_model(xmlDocGetRootElement(doc)) : NULL;
+	autofree char *model = mode ? as_cpu(mode) : NULL;
+	const char *list[] = { model };
 
+	xmlFreeDoc(doc);
 	free(all);
-	return cpu;
+	return model ? virConnectBaselineHypervisorCPU(conn, NULL, NULL, NULL, type, list, 1, 0)
+		     : NULL;
 }
 
 /* In libvirt's words, which name what is missing. */
