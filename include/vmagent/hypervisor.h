@@ -16,38 +16,39 @@
  * X(constant, name, lane, deadline s). One op per machine and lane at a time; URGENT travels on the
  * connection and workers of its own, so that five hung calls cannot hold it up (design §4).
  */
-#define OPS(X)                                                 \
-	X(NONE, "", LANE_MAIN, 0)                              \
-	X(LIST, "list", LANE_URGENT, 30)                       \
-	X(READ, "read", LANE_READ, 30)                         \
-	X(DESCRIBE, "describe", LANE_READ, 30)                 \
-	X(PREPARE, "prepare", LANE_MAIN, 300)                  \
-	X(START, "start", LANE_MAIN, 120)                      \
-	X(CLAIM, "claim", LANE_MAIN, 30)                       \
-	X(SHUTDOWN, "shutdown", LANE_SIGNAL, 5)                \
-	X(AGENT_SHUTDOWN, "agent-shutdown", LANE_AGENT, 60)    \
-	X(AGENT_REBOOT, "agent-reboot", LANE_AGENT, 60)        \
-	X(AGENT_TIME, "agent-time", LANE_AGENT, 60)            \
-	X(AGENT_INFO, "agent-info", LANE_AGENT, 60)            \
-	X(AGENT_LOOK, "agent-look", LANE_AGENT, 60)            \
-	X(DESTROY, "destroy", LANE_URGENT, 30)                 \
-	X(SUSPEND, "suspend", LANE_GUEST, 30)                  \
-	X(RESUME, "resume", LANE_GUEST, 30)                    \
-	X(REBOOT, "reboot", LANE_GUEST, 30)                    \
-	X(RESET, "reset", LANE_GUEST, 30)                      \
-	X(UNDEFINE, "undefine", LANE_MAIN, 30)                 \
-	X(CLEAN, "clean", LANE_MAIN, 300)                      \
-	X(DROP, "drop", LANE_MAIN, 300)                        \
-	X(PURGE, "purge", LANE_MAIN, 60)                       \
-	X(WORDS, "read-output", LANE_WORDS, 5)                 \
-	X(MIGRATE_PREPARE, "migrate-prepare", LANE_MAIN, 120)  \
-	X(MIGRATE, "migrate", LANE_MIGRATE, 86400)             \
-	X(MIGRATE_WATCH, "migrate-watch", LANE_MIGRATE, 86400) \
-	X(MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30)     \
-	X(MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30)    \
-	X(PROBE, "probe", LANE_PROBE, 90)                      \
-	X(SCREENSHOT, "screenshot", LANE_ERRAND, 15)           \
-	X(FORWARD, "port-forward", LANE_ERRAND, 15)            \
+#define OPS(X)                                                    \
+	X(NONE, "", LANE_MAIN, 0)                                 \
+	X(LIST, "list", LANE_URGENT, 30)                          \
+	X(READ, "read", LANE_READ, 30)                            \
+	X(DESCRIBE, "describe", LANE_READ, 30)                    \
+	X(PREPARE, "prepare", LANE_MAIN, 300)                     \
+	X(START, "start", LANE_MAIN, 120)                         \
+	X(CLAIM, "claim", LANE_MAIN, 30)                          \
+	X(SHUTDOWN, "shutdown", LANE_SIGNAL, 5)                   \
+	X(AGENT_SHUTDOWN, "agent-shutdown", LANE_AGENT, 60)       \
+	X(AGENT_REBOOT, "agent-reboot", LANE_AGENT, 60)           \
+	X(AGENT_TIME, "agent-time", LANE_AGENT, 60)               \
+	X(AGENT_INFO, "agent-info", LANE_AGENT, 60)               \
+	X(AGENT_CREDENTIALS, "agent-credentials", LANE_AGENT, 60) \
+	X(AGENT_LOOK, "agent-look", LANE_AGENT, 60)               \
+	X(DESTROY, "destroy", LANE_URGENT, 30)                    \
+	X(SUSPEND, "suspend", LANE_GUEST, 30)                     \
+	X(RESUME, "resume", LANE_GUEST, 30)                       \
+	X(REBOOT, "reboot", LANE_GUEST, 30)                       \
+	X(RESET, "reset", LANE_GUEST, 30)                         \
+	X(UNDEFINE, "undefine", LANE_MAIN, 30)                    \
+	X(CLEAN, "clean", LANE_MAIN, 300)                         \
+	X(DROP, "drop", LANE_MAIN, 300)                           \
+	X(PURGE, "purge", LANE_MAIN, 60)                          \
+	X(WORDS, "read-output", LANE_WORDS, 5)                    \
+	X(MIGRATE_PREPARE, "migrate-prepare", LANE_MAIN, 120)     \
+	X(MIGRATE, "migrate", LANE_MIGRATE, 86400)                \
+	X(MIGRATE_WATCH, "migrate-watch", LANE_MIGRATE, 86400)    \
+	X(MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30)        \
+	X(MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30)       \
+	X(PROBE, "probe", LANE_PROBE, 90)                         \
+	X(SCREENSHOT, "screenshot", LANE_ERRAND, 15)              \
+	X(FORWARD, "port-forward", LANE_ERRAND, 15)               \
 	X(COMPARE, "compare-host", LANE_READ, 30)
 
 /*
@@ -165,7 +166,7 @@ struct op {
 	unsigned port;         /* FORWARD, PROBE: the guest's, TCP */
 	enum probe_kind probe; /* PROBE: what is asked; err says why it failed */
 	unsigned timeout_s;    /* PROBE: for the whole of it */
-	char *question; /* owned or NULL; PROBE: as in struct probe; COMPARE: libvirt's name of what runs guests here: kvm, qemu */
+	char *question; /* owned or NULL; PROBE: as in struct probe; AGENT_CREDENTIALS: the commands, a JSON list; COMPARE: libvirt's name of what runs guests here: kvm, qemu */
 	bool wake;      /* SCREENSHOT: the pointer is moved before, to end a screen saver */
 	msec since;     /* WORDS: wall time before which no QEMU of this run was started */
 };

@@ -441,8 +441,10 @@ struct vmi {
 	bool unhealthy;    /* its liveness probe failed: it is to end, without being deleted */
 	bool ready;        /* its readiness probe passed, as seen last */
 	char *probe_words; /* owned or NULL: what the readiness probe found last that it should not */
-	char *agent_problem; /* owned or NULL: what that agent lacks */
-	msec set_time_until; /* boot time until which its clock is to be set, after a pause */
+	char *agent_problem;     /* owned or NULL: what that agent lacks */
+	int64_t credentials;     /* which it was told last (core/credentials.h); 0: none */
+	char *credentials_words; /* owned or NULL: why it could not be told the latest */
+	msec set_time_until;     /* boot time until which its clock is to be set, after a pause */
 	struct io_retry io;
 	enum act act;      /* waits until its op can leave */
 	msec signal_first; /* boot time of the first shutdown signal; 0: none */
@@ -484,6 +486,7 @@ struct domain {
 	unsigned agent_tries; /* calls in a row that it did not answer */
 	msec agent_retry_at;  /* boot time before which it is not asked what it can do again */
 	msec time_retry_at;   /* … nor told to set its clock again */
+	struct credentials_told told;
 	struct probe_state probes[PROBE_OF_MAX];
 	enum probe_of probing; /* the one under way, or the last one */
 	unsigned agreed;       /* equal reads in a row since the connection came up */

@@ -176,11 +176,26 @@ struct volume {
 	bool as_folder;             /* the guest has it as a folder (filesystems), not as a disk */
 };
 
-enum credential_way { CREDENTIAL_NO_CLOUD, CREDENTIAL_CONFIG_DRIVE };
+enum credential_way {
+	CREDENTIAL_NO_CLOUD,
+	CREDENTIAL_CONFIG_DRIVE,
+	CREDENTIAL_AGENT_KEYS,
+	CREDENTIAL_AGENT_PASSWORDS
+};
 
 struct credential {
-	char *secret; /* owned: each of its values is a public key for ssh */
+	char *secret; /* owned: each of its values is a public key for ssh, or a user's password */
 	enum credential_way way;
+	char **users; /* owned; AGENT_KEYS: whose keys they are */
+	size_t n_users;
+};
+
+struct credentials_told { /* of those of a run's guest agent, in this life of ours */
+	int64_t version;  /* which it is being told, or was, … */
+	bool answered;    /* … and has answered to, … */
+	char why[160];    /* … "": well */
+	msec retry_at;    /* boot time before which it is not told again */
+	unsigned tries;
 };
 
 #define BINDINGS(X)                 \

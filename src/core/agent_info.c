@@ -9,19 +9,44 @@
 
 #include "core/json.h"
 
+static bool uses(const struct vmi_spec *spec, enum credential_way way)
+{
+	for (size_t i = 0; i < spec->n_credentials; i++)
+		if (spec->credentials[i].way == way)
+			return true;
+	return false;
+}
+
+static bool uses_keys(const struct vmi_spec *spec)
+{
+	return uses(spec, CREDENTIAL_AGENT_KEYS);
+}
+
+static bool uses_passwords(const struct vmi_spec *spec)
+{
+	return uses(spec, CREDENTIAL_AGENT_PASSWORDS);
+}
+
 /* KubeVirt's basic ones; those for ssh keys and passwords count only for whoever uses them. */
-static const char *const required[] = {
-	"guest-ping",
-	"guest-get-time",
-	"guest-info",
-	"guest-shutdown",
-	"guest-network-get-interfaces",
-	"guest-get-fsinfo",
-	"guest-get-host-name",
-	"guest-get-users",
-	"guest-get-timezone",
-	"guest-get-osinfo",
+/* clang-format off */
+static const struct {
+	const char *command;
+	bool (*wanted)(const struct vmi_spec *spec); /* NULL: by all */
+} required[] = {
+	{ "guest-ping",                     NULL },
+	{ "guest-get-time",                 NULL },
+	{ "guest-info",                     NULL },
+	{ "guest-shutdown",                 NULL },
+	{ "guest-network-get-interfaces",   NULL },
+	{ "guest-get-fsinfo",               NULL },
+	{ "guest-get-host-name",            NULL },
+	{ "guest-get-users",                NULL },
+	{ "guest-get-timezone",             NULL },
+	{ "guest-get-osinfo",               NULL },
+	{ "guest-ssh-add-authorized-keys",  uses_keys },
+	{ "guest-set-user-password",        uses_passwords },
 };
+/* clang-format on */
 
 #define VERSION_MAX 32
 #define VERSIONS_KNOWN \
@@ -51,7 +76,7 @@ static const char *version_of(const cJSON *info)
 	return text && plain && plain <= VERSION_MAX && !text[plain] ? text : "unknown";
 }
 
-static char *problem_of(const cJSON *info, const cJSON *commands)
+static char *problem_of(const cJSON *info, const cJSON *commands, const struct vmi_spec *spec)
 {
 	const char *version = version_of(info);
 	struct buf missing = { 0 };
@@ -63,8 +88,10 @@ static char *problem_of(const cJSON *info, const cJSON *commands)
 			version);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(required); i++) {
-		if (!is_enabled(commands, required[i]))
-			buf_printf(&missing, "%s%s", missing.len ? ", " : "", required[i]);
+		if (required[i].wanted && !required[i].wanted(spec))
+			continue;
+		if (!is_enabled(commands, required[i].command))
+			buf_printf(&missing, "%s%s", missing.len ? ", " : "", required[i].command);
 	}
 	if (missing.data)
 		buf_printf(&missing, "; the guest agent's version is %s", version);
@@ -75,7 +102,8 @@ static char *problem_of(const cJSON *info, const cJSON *commands)
 	return text;
 }
 
-int agent_info_check(const char *answer, char **ret_problem, struct err *err)
+int agent_info_check(const char *answer, const struct vmi_spec *spec, char **ret_problem,
+	struct err *err)
 {
 	cJSON *root = cJSON_Parse(answer ? answer : "");
 	const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "return");
@@ -86,7 +114,7 @@ int agent_info_check(const char *answer, char **ret_problem, struct err *err)
 			"the guest agent's answer to 'guest-info' is not one");
 	else
 		*ret_problem = problem_of(info,
-			cJSON_GetObjectItemCaseSensitive(info, "supported_commands"));
+			cJSON_GetObjectItemCaseSensitive(info, "supported_commands"), spec);
 	cJSON_Delete(root);
 	return ret;
 }

@@ -121,6 +121,8 @@ static const struct field vmi_fields[] = {
 	F(BOOL,     vmi, "ready",         ready),
 	F(TEXT,     vmi, "probeWords",    probe_words),
 	F(TEXT,     vmi, "agentProblem",  agent_problem),
+	F(NUMBER,   vmi, "credentials",   credentials),
+	F(TEXT,     vmi, "credentialsWords", credentials_words),
 	F(DEADLINE, vmi, "setTimeUntil",  set_time_until),
 	F(ENUM,     vmi, "act",           act),
 	F(BOOL,     vmi, "queued",        queued),

@@ -98,6 +98,8 @@ static rule_fn *const rules[] = {
 	rule_io_over,
 	rule_set_time,
 	rule_agent_info,
+	rule_credentials_told,
+	rule_credentials,
 	rule_probe_verdict,
 	rule_probe,
 	rule_synchronized,

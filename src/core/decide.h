@@ -49,6 +49,8 @@
 	X(REBOOT_BY_AGENT, "reboot-by-agent", AGENT_REBOOT)                          \
 	X(SET_TIME, "set-time", AGENT_TIME)                                          \
 	X(AGENT_INFO, "agent-info", AGENT_INFO)                                      \
+	X(TELL_CREDENTIALS, "tell-credentials", AGENT_CREDENTIALS)                   \
+	X(CREDENTIALS, "credentials", NONE) /* how that went */                      \
 	X(PROBE, "probe", PROBE)                                                     \
 	X(UNHEALTHY, "unhealthy", NONE) /* its liveness probe failed */              \
 	X(READINESS, "readiness", NONE) /* its readiness probe passes, or no more */ \
@@ -74,6 +76,7 @@ struct plan {
 	enum domain_reason cause;       /* SET_PHASE: why a run ended */
 	const char *reason;             /* SET_PHASE: status.reason, or NULL; a constant */
 	enum probe_of probe;            /* PROBE */
+	int64_t credentials;            /* TELL_CREDENTIALS: which */
 	enum obstacle obstacle;         /* WAIT_FOR */
 	const char *obstacle_words;     /* … borrowed */
 	const struct types_look *types; /* PIN; borrowed */
@@ -98,6 +101,7 @@ struct host_facts {
 	enum obstacle obstacle;         /* keeps this run from being prepared … */
 	const struct types_look *types; /* of a VM with unpinned ones; borrowed, or NULL */
 	const char *obstacle_words;     /* … what it is and what would end it; borrowed */
+	int64_t credentials; /* that this run's guest agent is to be told (core/credentials.h); 0: none */
 	bool hold; /* no run is begun: the host goes down, or which ones run already is not known */
 	bool going_down; /* the host does: what has ended stays as it is until the next boot */
 	bool settled;    /* … long enough that one read of a new run's domain is enough */

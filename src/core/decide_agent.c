@@ -34,3 +34,22 @@ bool rule_agent_info(const struct view *v, struct plan *plan)
 		return wake_at(plan, v->m->dom.agent_retry_at);
 	return plan_step(plan, STEP_AGENT_INFO);
 }
+
+bool rule_credentials_told(const struct view *v, struct plan *plan)
+{
+	return vmi_is_live(v) && v->m->dom.told.answered && plan_step(plan, STEP_CREDENTIALS);
+}
+
+/* Passwords and keys, when they are others than it was told last. One that does not say what it can do is not told. */
+bool rule_credentials(const struct view *v, struct plan *plan)
+{
+	int64_t wanted = v->host->credentials;
+
+	if (!is_agent_at_hand(v) || !v->m->dom.agent_asked || !wanted ||
+		wanted == v->vmi->credentials)
+		return false;
+	if (v->host->now.boot < v->m->dom.told.retry_at && wanted == v->m->dom.told.version)
+		return wake_at(plan, v->m->dom.told.retry_at);
+	plan->credentials = wanted;
+	return plan_step(plan, STEP_TELL_CREDENTIALS);
+}

@@ -78,5 +78,7 @@ bool rule_probe(const struct view *v, struct plan *plan);
 /* decide_agent.c */
 bool rule_set_time(const struct view *v, struct plan *plan);
 bool rule_agent_info(const struct view *v, struct plan *plan);
+bool rule_credentials_told(const struct view *v, struct plan *plan);
+bool rule_credentials(const struct view *v, struct plan *plan);
 
 #endif

@@ -27,6 +27,7 @@ static void look_again(struct machine *m)
 
 static void forget_agent(struct domain *dom)
 {
+	dom->told.retry_at = 0;
 	dom->agent_asked = false;
 	dom->agent_tries = 0;
 	dom->agent_retry_at = 0;
@@ -234,7 +235,7 @@ static int take_agent_info(struct machine *m, const char *answer)
 	char *problem = NULL;
 	struct err err = { 0 };
 
-	if (agent_info_check(answer, &problem, &err) < 0)
+	if (agent_info_check(answer, &m->vmi->typed, &problem, &err) < 0)
 		return -(int)err.code;
 	m->dom.agent_asked = true;
 	if (!streq(problem, m->vmi->agent_problem)) {
@@ -245,20 +246,38 @@ static int take_agent_info(struct machine *m, const char *answer)
 	return 0;
 }
 
+static msec agent_retry_delay(unsigned tries)
+{
+	return MIN(SECONDS(AGENT_RETRY_FIRST_S) << MIN(tries, 6), SECONDS(AGENT_RETRY_MAX_S));
+}
+
 static void agent_failed(struct machine *m, struct now now)
 {
-	unsigned shift = MIN(m->dom.agent_tries, 6);
-
-	m->dom.agent_tries++;
-	m->dom.agent_retry_at =
-		now.boot + MIN(SECONDS(AGENT_RETRY_FIRST_S) << shift, SECONDS(AGENT_RETRY_MAX_S));
+	m->dom.agent_retry_at = now.boot + agent_retry_delay(m->dom.agent_tries++);
 	m->dom.time_retry_at = now.boot + SECONDS(SET_TIME_RETRY_S);
+}
+
+/* One that refuses may do as it is told later: when its guest has that user, for instance. */
+static void fold_credentials(struct machine *m, const struct op_result *result, struct now now)
+{
+	struct domain *dom = &m->dom;
+
+	dom->told.answered = true;
+	copy_str(dom->told.why, sizeof(dom->told.why), result->err.code ? result->err.msg : "");
+	if (!result->err.code)
+		dom->told.tries = 0;
+	else
+		dom->told.retry_at = now.boot + agent_retry_delay(dom->told.tries++);
 }
 
 static void fold_agent(struct machine *m, const struct op_result *result, struct now now)
 {
 	if (result->err.code == ERR_UNAVAILABLE)
 		return;
+	if (result->kind == OP_AGENT_CREDENTIALS) {
+		fold_credentials(m, result, now);
+		return;
+	}
 	if (result->err.code != ERR_OK ||
 		(result->kind == OP_AGENT_INFO && take_agent_info(m, result->text) < 0)) {
 		agent_failed(m, now);
@@ -287,7 +306,7 @@ static bool is_harmless(enum op_kind kind)
 {
 	return op_kind_lane(kind) == LANE_READ || kind == OP_PREPARE || kind == OP_CLEAN ||
 		kind == OP_MIGRATE_PREPARE || kind == OP_AGENT_INFO || kind == OP_AGENT_TIME ||
-		kind == OP_PROBE;
+		kind == OP_AGENT_CREDENTIALS || kind == OP_PROBE;
 }
 
 /* One try: a log that cannot be read is no news. */

@@ -87,6 +87,7 @@ void vmi_free(struct vmi *vmi)
 	free(vmi->io.errors);
 	free(vmi->probe_words);
 	free(vmi->agent_problem);
+	free(vmi->credentials_words);
 	free(vmi);
 }
 

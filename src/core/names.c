@@ -216,6 +216,13 @@ bool is_header_value(const char *s)
 	return strlen(s) <= HTTP_TEXT_MAX && is_printable(s, "");
 }
 
+bool is_login(const char *s)
+{
+	size_t len = strlen(s);
+
+	return len && len <= LOGIN_MAX && !strpbrk(s, "/:\t\r\n");
+}
+
 bool is_probe_word(const char *s)
 {
 	return strlen(s) <= PROBE_WORD_MAX;

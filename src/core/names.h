@@ -13,6 +13,7 @@
 #define TIMEZONE_LEN_MAX      64
 #define VOLUME_LABEL_LEN_MAX  32   /* of ISO 9660 */
 #define HTTP_TEXT_MAX         1024 /* a path, a header */
+#define LOGIN_MAX             256
 #define PROBE_WORD_MAX        4096
 #define FILE_SCHEME           "file://"
 
@@ -36,6 +37,7 @@ bool is_kernel_args(const char *s);   /* one line */
 bool is_url_path(const char *s);      /* from '/', printable ASCII without blanks */
 bool is_header_name(const char *s);   /* of HTTP: a token */
 bool is_header_value(const char *s);  /* printable ASCII, may be empty */
+bool is_login(const char *s);         /* of a user in a guest */
 bool is_probe_word(const char *s);    /* of a command in a guest */
 bool is_clean_path(const char *s);    /* absolute, no empty, "." or ".." part, none at the end */
 bool is_inner_path(const char *s);    /* clean within a folder; a leading slash is fine */

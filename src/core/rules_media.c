@@ -136,13 +136,16 @@ static void way_rules(struct check *c, const struct node *spec, const struct nod
 	} needs[] = { { "noCloud", "cloudInitNoCloud" },
 		{ "configDrive", "cloudInitConfigDrive" } };
 	static const char *const ways[] = { "noCloud", "configDrive", "qemuGuestAgent", NULL };
-	const struct node *last;
+	const struct node *users = node_at(way, "qemuGuestAgent.users"), *last;
 
 	if (!way || way->kind != NODE_MAP)
 		return;
 	if (element_count_keys(way, ways, &last) != 1)
 		check_add_key(c, way, way->key,
 			"give one of noCloud, configDrive and qemuGuestAgent");
+	if (users && users->kind == NODE_LIST && !users->n_children)
+		check_add_key(c, users, "propagationMethod.qemuGuestAgent.users",
+			"name at least one user");
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
 		if (node_get(way, needs[i].way) && !has_volume_of(spec, needs[i].volume))
 			check_add_key(c, way, way->key, "%s needs a volume with %s", needs[i].way,

@@ -7,9 +7,10 @@
 #define NO_PLUGGING "volumes are not plugged into a guest that runs in this version"
 #define NO_STORAGE  "use a persistentVolumeClaim, or a containerDisk"
 
-#define NO_AGENT_KEYS "use noCloud or configDrive"
-#define SSH_KEY       "accessCredentials[].sshPublicKey"
-#define DOWNWARD      "volumes[].downwardAPI.fields[]"
+#define SSH_KEY  "accessCredentials[].sshPublicKey"
+#define BY_AGENT SSH_KEY ".propagationMethod.qemuGuestAgent"
+#define PASSWORD "accessCredentials[].userPassword"
+#define DOWNWARD "volumes[].downwardAPI.fields[]"
 
 /* clang-format off */
 #define CLOUD_INIT(which) \
@@ -58,9 +59,15 @@ static const struct schema_field rows[] = {
 	F(SPEC, SSH_KEY ".propagationMethod",              MAP, REQUIRED),
 	F(SPEC, SSH_KEY ".propagationMethod.noCloud",      MAP),
 	F(SPEC, SSH_KEY ".propagationMethod.configDrive",  MAP),
-	F(SPEC, SSH_KEY ".propagationMethod.qemuGuestAgent", MAP, REFUSED(NO_AGENT_KEYS)),
-	F(SPEC, "accessCredentials[].userPassword",        MAP,
-		REFUSED("set a password by cloud-init's userData")),
+	F(SPEC, BY_AGENT,                                  MAP),
+	F(SPEC, BY_AGENT ".users",                         LIST, REQUIRED, RANGE(0, SPEC_LIST_MAX)),
+	F(SPEC, BY_AGENT ".users[]",                       STRING, RULE(LOGIN)),
+	F(SPEC, PASSWORD,                                  MAP),
+	F(SPEC, PASSWORD ".source",                        MAP, REQUIRED),
+	F(SPEC, PASSWORD ".source.secret",                 MAP, REQUIRED),
+	F(SPEC, PASSWORD ".source.secret.secretName",      STRING, REQUIRED, RULE(NAME)),
+	F(SPEC, PASSWORD ".propagationMethod",             MAP, REQUIRED),
+	F(SPEC, PASSWORD ".propagationMethod.qemuGuestAgent", MAP, REQUIRED),
 	F(SPEC, "volumes[].dataVolume",                    MAP, REFUSED(NO_STORAGE)),
 	F(SPEC, "volumes[].downwardAPI",                   MAP),
 	F(SPEC, "volumes[].downwardAPI.volumeLabel",       STRING, RULE(VOLUME_LABEL)),

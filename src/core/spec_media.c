@@ -40,8 +40,12 @@ void media_source_free(struct media_source *media)
 
 void credentials_free(struct credential *credentials, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		while (credentials[i].n_users)
+			free(credentials[i].users[--credentials[i].n_users]);
+		free(credentials[i].users);
 		free(credentials[i].secret);
+	}
 	free(credentials);
 }
 
@@ -130,10 +134,29 @@ int spec_parse_medium(const struct node *from, struct volume *volume, struct err
 
 /* ---- credentials --------------------------------------------------------------------------------- */
 
+#define WAYS "sshPublicKey.propagationMethod."
+
 static enum credential_way way_of(const struct node *from)
 {
-	return node_at(from, "sshPublicKey.propagationMethod.configDrive") ? CREDENTIAL_CONFIG_DRIVE
-									   : CREDENTIAL_NO_CLOUD;
+	if (node_get(from, "userPassword"))
+		return CREDENTIAL_AGENT_PASSWORDS;
+	if (node_at(from, WAYS "qemuGuestAgent"))
+		return CREDENTIAL_AGENT_KEYS;
+	return node_at(from, WAYS "configDrive") ? CREDENTIAL_CONFIG_DRIVE : CREDENTIAL_NO_CLOUD;
+}
+
+static int parse_users(const struct node *from, struct credential *credential, struct err *err)
+{
+	const struct node *list;
+	size_t n;
+
+	if (spec_list(from, WAYS "qemuGuestAgent.users", &list, &n, err))
+		return -ERR_INVALID;
+	credential->users = n ? xcalloc(n, sizeof(*credential->users)) : NULL;
+	for (size_t i = 0; i < n; i++)
+		credential->users[credential->n_users++] =
+			xstrdup(list->children[i]->text ? list->children[i]->text : "");
+	return 0;
 }
 
 int spec_parse_credentials(const struct node *spec, struct vmi_spec *s, struct err *err)
@@ -145,13 +168,18 @@ int spec_parse_credentials(const struct node *spec, struct vmi_spec *s, struct e
 		return -ERR_INVALID;
 	s->credentials = n ? xcalloc(n, sizeof(*s->credentials)) : NULL;
 	for (size_t i = 0; i < n; i++) {
+		const struct node *from = list->children[i];
 		struct credential *credential = &s->credentials[s->n_credentials++];
 
-		credential->way = way_of(list->children[i]);
-		credential->secret =
-			spec_copy(list->children[i], "sshPublicKey.source.secret.secretName");
+		credential->way = way_of(from);
+		credential->secret = spec_copy(from,
+			credential->way == CREDENTIAL_AGENT_PASSWORDS
+				? "userPassword.source.secret.secretName"
+				: "sshPublicKey.source.secret.secretName");
 		if (!credential->secret)
 			return err_set(err, ERR_INVALID, "an access credential names no Secret");
+		if (parse_users(from, credential, err))
+			return -ERR_INVALID;
 	}
 	return 0;
 }

@@ -308,6 +308,9 @@ void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct cond
 		add(ret, "AgentVersionNotSupported", true,
 			"This guest agent doesn't support required basic commands",
 			xstrdup(vmi->agent_problem));
+	if (vmi->credentials || vmi->credentials_words)
+		add(ret, "AccessCredentialsSynchronized", !vmi->credentials_words, NULL,
+			xstrdup(vmi->credentials_words));
 	if (vmi->emulated && !phase_is_final(vmi->phase))
 		add(ret, "SoftwareEmulation", true, NULL,
 			xstrdup("there was no usable KVM: QEMU emulates the CPU"));

@@ -42,6 +42,10 @@ void step_probe(struct step_call *c);
 void step_unhealthy(struct step_call *c);
 void step_readiness(struct step_call *c);
 
+/* steps_credentials.c */
+void step_tell_credentials(struct step_call *c);
+void step_credentials(struct step_call *c);
+
 /* steps_vm.c */
 void step_adopt_vmi(struct step_call *c);
 void step_delete_vmi(struct step_call *c);

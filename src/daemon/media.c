@@ -6,31 +6,32 @@
 #include <string.h>
 
 #include "core/domxml.h"
-#include "core/media.h"
 #include "daemon/obstacles.h"
-
-struct finder { /* of the objects of one namespace */
-	const struct agent *agent;
-	const char *ns;
-};
 
 static const char *find(void *ctx, enum object_kind kind, const char *name)
 {
-	const struct finder *finder = ctx;
+	const struct media_finder *finder = ctx;
 	const struct record *r = records_look(finder->agent, kind, finder->ns, name);
 
 	return r ? r->content : NULL;
 }
 
-static int files_of(const struct agent *agent, const struct machine *m, const struct volume *volume,
-	struct media_files *ret, struct err *err)
+struct media_world media_world_of(const struct agent *agent, const struct machine *m,
+	struct media_finder *finder)
 {
-	struct finder finder = { agent, m->ns };
-	struct media_world world = { .ns = m->ns,
+	*finder = (struct media_finder){ agent, m->ns };
+	return (struct media_world){ .ns = m->ns,
 		.name = m->name,
 		.vmi = m->vmi,
 		.find = find,
-		.ctx = &finder };
+		.ctx = finder };
+}
+
+static int files_of(const struct agent *agent, const struct machine *m, const struct volume *volume,
+	struct media_files *ret, struct err *err)
+{
+	struct media_finder finder;
+	struct media_world world = media_world_of(agent, m, &finder);
 
 	return media_files_of(volume, &world, ret, err);
 }

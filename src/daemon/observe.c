@@ -245,6 +245,8 @@ static bool is_told(const struct machine *m, const struct op_result *result)
 {
 	if (result->kind == OP_PROBE)
 		return m->dom.probes[m->dom.probing].bad != 1;
+	if (result->kind == OP_AGENT_CREDENTIALS)
+		return true; /* by a step of its own */
 	return result->err.code == ERR_NO_IMAGE && m->vmi->tries > IMAGE_NOTES_MAX;
 }
 

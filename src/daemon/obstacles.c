@@ -16,17 +16,19 @@ static obstacle_fn *const checks[] = {
 	claims_obstacle,
 	disks_obstacle,
 	media_obstacle,
+	credentials_obstacle,
 	macs_obstacle,
 	networks_obstacle,
 	shares_obstacle,
 	capacity_obstacle,
 };
 
-/* More than those who wait: what they wait for may change when nothing else of them does. */
+/* More than those who wait: what they wait for may change when nothing else of them does. And those who run, whose guest
+ * agents are told what Secrets hold. */
 static void list_unprepared(struct agent *agent, struct machine *m)
 {
 	bool unprepared = (m->vmi && m->vmi->phase == PHASE_SCHEDULING) ||
-		(m->vm && m->vm->type_trouble);
+		(m->vm && m->vm->type_trouble) || credentials_may_change(m);
 
 	if (unprepared == m->unprepared)
 		return;
@@ -83,7 +85,7 @@ void obstacles_turn(struct agent *agent)
 
 		if (run_is_waiting(m->vmi))
 			m->vmi->retry_at = 0;
-		else if (!m->vm || !m->vm->type_trouble)
+		else if ((!m->vm || !m->vm->type_trouble) && !credentials_may_change(m))
 			continue;
 		agent_mark(agent, m);
 	}

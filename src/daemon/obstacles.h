@@ -6,6 +6,7 @@
 #ifndef VMAGENT_DAEMON_OBSTACLES_H
 #define VMAGENT_DAEMON_OBSTACLES_H
 
+#include "core/media.h"
 #include "daemon/agent_private.h"
 
 /* disks.c: takes or gives up the files of m's run, as it needs them now. */
@@ -59,6 +60,22 @@ enum obstacle media_obstacle(const struct agent *agent, const struct machine *m,
 void media_fill(const struct agent *agent, const struct machine *m, struct op *op);
 /* By which it is known again what they are made of; owned by the caller, NULL: it has none. */
 char *media_digest(const struct agent *agent, const struct machine *m);
+
+/* … as the makers of media in core look for it; finder is to last as long. */
+struct media_finder {
+	const struct agent *agent; /* borrowed */
+	const char *ns;            /* borrowed */
+};
+struct media_world media_world_of(const struct agent *agent, const struct machine *m,
+	struct media_finder *finder);
+
+/* credentials.c: what the guest's agent is to be told is there, which it is (0: nothing), and goes into its op. */
+enum obstacle credentials_obstacle(const struct agent *agent, const struct machine *m,
+	char **ret_words);
+int64_t credentials_wanted(const struct agent *agent, const struct machine *m);
+void credentials_fill(const struct agent *agent, const struct machine *m, struct op *op);
+/* Whether it is to look again when Secrets change: it runs. */
+bool credentials_may_change(const struct machine *m);
 
 /* capacity.c: takes or gives up room for m's run, after disks_update(). */
 void capacity_update(struct agent *agent, struct machine *m);

@@ -203,6 +203,8 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		op->jobs = jobs_of(agent, m);
 	if (op->kind == OP_PROBE)
 		fill_probe(m, op);
+	if (op->kind == OP_AGENT_CREDENTIALS)
+		credentials_fill(agent, m, op);
 	if (op->kind == OP_PREPARE)
 		fill_prepare(agent, m, op);
 }

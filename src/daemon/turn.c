@@ -125,6 +125,7 @@ static void decide_machine(struct agent *agent, struct machine *m, struct now no
 	peers_count(agent, m);
 	host.obstacle = obstacles_find(agent, m, &words);
 	host.obstacle_words = words;
+	host.credentials = credentials_wanted(agent, m);
 	plan = machine_decide(m, &host);
 	hostdown_follow(agent, m, plan.may_live);
 	again = slots_follow(&agent->slots, m, &plan, now);

@@ -36,6 +36,7 @@ static do_op *const handlers[OP_KIND_MAX] = {
 	[OP_AGENT_REBOOT] = virt_do_agent_reboot,
 	[OP_AGENT_TIME] = virt_do_agent_time,
 	[OP_AGENT_INFO] = virt_do_agent_info,
+	[OP_AGENT_CREDENTIALS] = virt_do_agent_credentials,
 	[OP_AGENT_LOOK] = virt_do_agent_look,
 	[OP_PROBE]    = virt_do_probe,
 	[OP_SUSPEND]  = virt_do_suspend,

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "core/credentials.h"
 #include "core/guest_look.h"
 #include "io/virt_private.h"
 
@@ -127,5 +128,30 @@ void virt_do_agent_look(virConnectPtr conn, const struct op *op, struct op_resul
 			*command);
 	buf_puts(&text, "}");
 	result->text = text.data;
+	virDomainFree(dom);
+}
+
+/* Its words name the command and the user, never what it was told. False: there is no such command, or it failed. */
+static bool tell(virDomainPtr dom, const struct op *op, size_t i, struct err *err)
+{
+	autofree char *what = NULL, *command = credentials_command(op->question, i, &what);
+
+	if (!command)
+		return false;
+	if (!order(dom, command, ANSWER_S))
+		virt_error(err, "%s", what);
+	return !err->code;
+}
+
+/* In order, up to the first that it refuses. */
+void virt_do_agent_credentials(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	virDomainPtr dom = virt_find_ours(conn, op, &result->err);
+	size_t i = 0;
+
+	if (!dom)
+		return;
+	while (tell(dom, op, i, &result->err))
+		i++;
 	virDomainFree(dom);
 }

@@ -144,6 +144,7 @@ void virt_do_agent_shutdown(virConnectPtr conn, const struct op *op, struct op_r
 void virt_do_agent_reboot(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_agent_time(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_agent_info(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_agent_credentials(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_agent_look(virConnectPtr conn, const struct op *op, struct op_result *result);
 
 /* virt_errand.c, virt_forward.c */

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What reaches into a guest that runs: folders of the host that it mounts.
+# What reaches into a guest that runs: folders of the host that it mounts, passwords and keys that its agent is told.
 # environments: system
 # takes: 40
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -19,13 +19,25 @@ put objects.yaml <<-'YAML'
 	stringData: { token: hush }
 	---
 	apiVersion: v1
+	kind: Secret
+	metadata: { name: passwords }
+	stringData: { admin: first }
+	---
+	apiVersion: v1
 	kind: PersistentVolumeClaim
 	metadata: { name: common }
 	spec: { accessModes: [ ReadWriteOnce ], resources: { requests: { storage: 16Mi } } }
 YAML
 manifest web Always agent |
 	sed -e 's/^        devices:/&\n          filesystems:\n          - { name: settings, virtiofs: {} }\n          - { name: keys, virtiofs: {} }\n          - { name: common, virtiofs: {} }/' \
-		-e 's/^      volumes: \[ /&{ name: settings, configMap: { name: settings } }, { name: keys, secret: { secretName: keys } }, { name: common, persistentVolumeClaim: { claimName: common } }, /' |
+		-e '/^      volumes/r /dev/fd/3' \
+		-e 's/^      volumes: \[ /&{ name: settings, configMap: { name: settings } }, { name: keys, secret: { secretName: keys } }, { name: common, persistentVolumeClaim: { claimName: common } }, /' 3<<-'YAML' |
+	      accessCredentials:
+	      - userPassword: { source: { secret: { secretName: passwords } }, propagationMethod: { qemuGuestAgent: {} } }
+	      - sshPublicKey:
+	          source: { secret: { secretName: keys } }
+	          propagationMethod: { qemuGuestAgent: { users: [ root, admin ] } }
+	YAML
 	put web.yaml
 await 'VM web is known' vmactl get vm web
 running web
@@ -39,6 +51,19 @@ is '… what the host reads' "$(cat "$S/pvc/default/common/files/a.txt")" from-t
 echo from-the-host >"$S/pvc/default/common/files/b.txt"
 soon '… and the other way round' answers web 'folder common' '^folder common b.txt=from-the-host'
 is 'nobody else gets to them on the host' "$(stat -c %a "$S/vmi/$(vmi_uid web)/folders")" 700
+
+# Its agent is told of passwords and keys.
+soon "the agent's guest has its password" says web "^password of admin is 'first'"
+soon '… and its keys' answers web 'keys admin' '^keys admin hush'
+synchronized() { get vmi web '.status.conditions[?(@.type=="AccessCredentialsSynchronized")].status'; }
+soon '… which a condition says' same True synchronized
+sed 's/admin: first/admin: second/; s/token: hush/token: other/' "$M/objects.yaml" | put objects.yaml
+soon 'a Secret that changes is told again' says web "^password of admin is 'second'"
+soon '… with its keys' answers web 'keys root' '^keys root other'
+sed 's/admin: second/stranger: third/' "$M/objects.yaml" | put objects.yaml
+soon 'of a user that the guest does not know the condition is False' same False synchronized
+soon '… and an event says why' told web "$(vmi_uid web)" 'AccessCredentialsSyncFailed.*stranger'
+is '… but not which password' "$(story web | grep -c third)" 0
 
 run=$(vmi_uid web)
 holds 'it stops' vmactl stop web

@@ -99,6 +99,7 @@ static void work(struct rig *r, const struct op *op, struct op_result *result)
 	case OP_AGENT_REBOOT:
 	case OP_AGENT_TIME:
 	case OP_AGENT_INFO:
+	case OP_AGENT_CREDENTIALS:
 	case OP_AGENT_LOOK:
 	case OP_PROBE:
 	case OP_DESCRIBE:

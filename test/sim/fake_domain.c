@@ -293,6 +293,17 @@ static void do_agent_time(struct world *w, const struct op *op, struct op_result
 		fake_guest(w, dom->name)->clocks++;
 }
 
+/* Of a user "nobody" it knows nothing. */
+static void do_agent_credentials(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = ours_answering(w, op, &result->err);
+
+	if (dom && op->question && strstr(op->question, "\"nobody\""))
+		err_set(&result->err, ERR_HYPERVISOR, "there is no such user");
+	else if (dom)
+		fake_guest(w, dom->name)->credentials++;
+}
+
 static void do_agent_info(struct world *w, const struct op *op, struct op_result *result)
 {
 	static const char *const commands[] = { "guest-ping", "guest-get-time", "guest-info",
@@ -424,7 +435,8 @@ static void make_claims(struct world *w, const struct op *op)
 		const char *file = work->claimed ? work->base : work->target;
 		autofree char *folder = xstrndup(file, (size_t)(strrchr(file, '/') - file));
 
-		if (work->claimed || work->kind == VOLUME_WORK_CLAIM)
+		if (work->claimed || work->kind == VOLUME_WORK_CLAIM ||
+			work->kind == VOLUME_WORK_CLAIM_FOLDER)
 			fake_claim(w, folder, true);
 	}
 }
@@ -516,6 +528,7 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_AGENT_REBOOT] = do_agent_reboot,
 	[OP_AGENT_TIME] = do_agent_time,
 	[OP_AGENT_INFO] = do_agent_info,
+	[OP_AGENT_CREDENTIALS] = do_agent_credentials,
 	[OP_AGENT_LOOK] = do_agent_info,
 	[OP_PROBE]    = do_probe,
 	[OP_SUSPEND]  = do_suspend,

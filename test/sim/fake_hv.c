@@ -27,6 +27,7 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_AGENT_REBOOT] = 10,
 	[OP_AGENT_TIME] = 10,
 	[OP_AGENT_INFO] = 10,
+	[OP_AGENT_CREDENTIALS] = 10,
 	[OP_AGENT_LOOK] = 10,
 	[OP_PROBE]    = 15,
 	[OP_SUSPEND]  = 5,

@@ -372,6 +372,7 @@ static bool guest_holds(struct world *w, char *const *words, struct buf *why)
 		{ "resets",        guest->resets },
 		{ "clocks",        guest->clocks },
 		{ "infos",         guest->infos },
+		{ "credentials",   guest->credentials },
 		{ "unanswered",    guest->unanswered },
 		{ "boots",         guest->boots },
 	};

@@ -147,7 +147,7 @@ struct fake_guest { /* of a domain's name, over all its domains */
 	bool deaf;
 	bool ill; /* its probes say so */
 	enum fake_agent agent;
-	unsigned agent_reboots, clocks, infos, unanswered;
+	unsigned agent_reboots, clocks, infos, credentials, unanswered;
 	unsigned boots, signals, asked, kills, suspends, resumes, reboots, resets;
 	msec first_signal, killed_at;
 	const char *words; /* what its last QEMU wrote; a constant, or NULL */

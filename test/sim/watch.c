@@ -341,6 +341,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_READ:
 	case OP_DESCRIBE:
 	case OP_AGENT_INFO:
+	case OP_AGENT_CREDENTIALS:
 	case OP_AGENT_LOOK:
 	case OP_SCREENSHOT:
 	case OP_FORWARD:

@@ -28,15 +28,44 @@ static char *answer_of(const char *version, size_t without, const char *instead)
 	return b.data;
 }
 
-static void expect(const char *answer, const char *want)
+static void expect_for(struct credential *credentials, size_t n, const char *answer,
+	const char *want)
 {
+	struct vmi_spec spec = { .credentials = credentials, .n_credentials = n };
 	char *problem = (char *)"unset";
 	struct err err = { 0 };
 
-	ck_assert_msg(agent_info_check(answer, &problem, &err) == 0, "%s: %s", answer, err.msg);
+	ck_assert_msg(agent_info_check(answer, &spec, &problem, &err) == 0, "%s: %s", answer,
+		err.msg);
 	ck_assert_msg(streq(problem, want), "%s: %s", answer, problem);
 	free(problem);
 }
+
+static void expect(const char *answer, const char *want)
+{
+	expect_for(NULL, 0, answer, want);
+}
+
+/* Only who wants passwords or keys needs more. */
+START_TEST(credentials)
+{
+	struct credential two[] = { { .way = CREDENTIAL_AGENT_KEYS },
+		{ .way = CREDENTIAL_AGENT_PASSWORDS } };
+	autofree char *plain = answer_of("7.2.22", ARRAY_SIZE(required), "");
+	autofree char *all = answer_of("7.2.22", ARRAY_SIZE(required),
+		"{\"enabled\":true,\"name\":\"guest-ssh-add-authorized-keys\"},"
+		"{\"enabled\":true,\"name\":\"guest-set-user-password\"},");
+
+	expect_for(two, 2, plain,
+		"missing: guest-ssh-add-authorized-keys, guest-set-user-password; "
+		"the guest agent's version is 7.2.22");
+	expect_for(two, 1, plain,
+		"missing: guest-ssh-add-authorized-keys; the guest agent's version is 7.2.22");
+	expect_for(two, 2, all, NULL);
+	two[0].way = CREDENTIAL_NO_CLOUD;
+	expect_for(two, 1, plain, NULL);
+}
+END_TEST
 
 START_TEST(one_is_missing)
 {
@@ -91,10 +120,11 @@ END_TEST
 
 START_TEST(no_answer)
 {
+	struct vmi_spec spec = { 0 };
 	char *problem = (char *)"unset";
 	struct err err = { 0 };
 
-	ck_assert_int_eq(agent_info_check(none[_i], &problem, &err), -ERR_INVALID);
+	ck_assert_int_eq(agent_info_check(none[_i], &spec, &problem, &err), -ERR_INVALID);
 	ck_assert_str_eq(problem, "unset");
 	ck_assert_str_eq(err.msg, "the guest agent's answer to 'guest-info' is not one");
 }
@@ -107,6 +137,7 @@ Suite *test_agent_info_suite(void)
 
 	tcase_add_loop_test(tc, one_is_missing, 0, ARRAY_SIZE(required));
 	tcase_add_test(tc, none_is_missing);
+	tcase_add_test(tc, credentials);
 	tcase_add_loop_test(tc, without_a_list, 0, ARRAY_SIZE(others));
 	tcase_add_loop_test(tc, no_answer, 0, ARRAY_SIZE(none));
 	suite_add_tcase(s, tc);

@@ -240,6 +240,7 @@ static const struct {
 	{ OP_AGENT_REBOOT, "agent-reboot", LANE_AGENT, 60000 },
 	{ OP_AGENT_TIME, "agent-time", LANE_AGENT, 60000 },
 	{ OP_AGENT_INFO, "agent-info", LANE_AGENT, 60000 },
+	{ OP_AGENT_CREDENTIALS, "agent-credentials", LANE_AGENT, 60000 },
 	{ OP_AGENT_LOOK, "agent-look", LANE_AGENT, 60000 },
 	{ OP_DESTROY, "destroy", LANE_URGENT, 30000 },
 	{ OP_SUSPEND, "suspend", LANE_GUEST, 30000 },
