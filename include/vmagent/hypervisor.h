@@ -110,9 +110,10 @@ enum volume_work_kind {
 };
 
 struct media_file {
-	char *path; /* owned; within the medium */
-	char *data; /* owned */
-	size_t len; /* bytes */
+	char *path;    /* owned; within the medium */
+	char *data;    /* owned */
+	size_t len;    /* bytes */
+	unsigned mode; /* in a FOLDER; 0: that of all files there */
 };
 
 struct volume_work {
@@ -165,6 +166,7 @@ struct op {
 	enum guest_look look;  /* AGENT_LOOK */
 	unsigned port;         /* FORWARD, PROBE: the guest's, TCP */
 	enum probe_kind probe; /* PROBE: what is asked; err says why it failed */
+	char *host;            /* owned or NULL; PROBE: who is asked instead of the guest */
 	unsigned timeout_s;    /* PROBE: for the whole of it */
 	char *question; /* owned or NULL; PROBE: as in struct probe; AGENT_CREDENTIALS: the commands, a JSON list; COMPARE: libvirt's name of what runs guests here: kvm, qemu */
 	bool wake;      /* SCREENSHOT: the pointer is moved before, to end a screen saver */

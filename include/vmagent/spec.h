@@ -131,6 +131,7 @@ struct disk {
 	bool readonly;
 	unsigned boot_order;                    /* 0: none */
 	char *serial;                           /* owned or NULL */
+	char *tag;                              /* owned or NULL: what a config drive says of it */
 	char *io;                               /* owned or NULL: left to QEMU */
 	char *error_policy;                     /* owned or NULL: stop */
 	char *pci_address;                      /* owned or NULL: left to libvirt */
@@ -151,6 +152,7 @@ struct media_item { /* of downwardAPI: a file, and what it says. Owned, each */
 	char *path;
 	char *field;              /* metadata.name, or NULL */
 	char *resource, *divisor; /* limits.cpu, 1; NULL: none */
+	unsigned mode;            /* of the file in a folder; 0: as all */
 };
 
 struct media_source {  /* what a medium is made of */
@@ -231,6 +233,7 @@ struct interface {
 	char *model;         /* owned; virtio unless given */
 	char *mac;           /* owned or NULL */
 	char *pci_address;   /* owned or NULL: left to libvirt */
+	char *tag;           /* owned or NULL: what a config drive says of it */
 	unsigned acpi_index; /* 0: none */
 	bool down;           /* the link */
 	bool absent;         /* it is to be taken away */
@@ -347,6 +350,7 @@ struct probe {
 	unsigned delay_s, period_s, timeout_s;
 	unsigned successes, failures; /* in a row, until it counts */
 	unsigned port;                /* HTTP, TCP */
+	char *host;     /* owned or NULL; HTTP, TCP: who is asked instead of the guest */
 	char *question; /* owned or NULL; HTTP: the request; EXEC: the agent's arguments as JSON */
 };
 
@@ -398,13 +402,14 @@ struct vmi_spec {
 	bool multi_queue; /* a queue per CPU for each virtio disk */
 	bool nic_queues;  /* … and for each virtio interface */
 	enum io_threads_policy io_threads;
-	unsigned io_pool;    /* threads of POOL */
-	bool transitional;   /* virtio devices of before 1.0 */
-	char *video;         /* owned or NULL: by the firmware */
-	bool serial_console; /* autoattachSerialConsole, default true */
-	bool graphics;       /* autoattachGraphicsDevice, default true */
-	bool acpi;           /* features.acpi.enabled, default true */
-	bool rng;            /* devices.rng: a virtio random number generator */
+	unsigned io_pool;     /* threads of POOL */
+	bool transitional;    /* virtio devices of before 1.0 */
+	char *video;          /* owned or NULL: by the firmware */
+	bool serial_console;  /* autoattachSerialConsole, default true */
+	bool serial_unlogged; /* logSerialConsole: false */
+	bool graphics;        /* autoattachGraphicsDevice, default true */
+	bool acpi;            /* features.acpi.enabled, default true */
+	bool rng;             /* devices.rng: a virtio random number generator */
 	struct features features;
 	struct clock clock;
 	bool ends_at_reboot; /* rebootPolicy: Terminate */

@@ -29,9 +29,9 @@ static void controllers(xmlTextWriterPtr w, const struct vmi_spec *spec,
 
 /*
  * QEMU listens on a socket in the run's folder, whose path is the same for the whole run, and writes
- * all output to a log beside it, whether or not somebody is attached.
+ * all output to a log beside it, whether or not somebody is attached, unless the spec says not to.
  */
-static void serial_console(xmlTextWriterPtr w, const char *directory)
+static void serial_console(xmlTextWriterPtr w, const char *directory, bool logged)
 {
 	autofree char *path = xasprintf("%s/" DOMAIN_CONSOLE_FILE, directory);
 	autofree char *log = xasprintf("%s/" DOMAIN_CONSOLE_LOG_FILE, directory);
@@ -39,7 +39,8 @@ static void serial_console(xmlTextWriterPtr w, const char *directory)
 	xml_open(w, "serial");
 	xml_attr(w, "type", "unix");
 	xml_empty(w, "source", "mode", "bind", "path", path, NULL);
-	xml_empty(w, "log", "file", log, "append", "on", NULL);
+	if (logged)
+		xml_empty(w, "log", "file", log, "append", "on", NULL);
 	xml_empty(w, "target", "type", "isa-serial", "port", "0", NULL);
 	xml_close(w);
 	xml_open(w, "console");
@@ -134,7 +135,7 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	domain_folders(w, spec, context->directory);
 	domain_interfaces(w, spec, context);
 	if (spec->serial_console)
-		serial_console(w, context->directory);
+		serial_console(w, context->directory, !spec->serial_unlogged);
 	guest_agent(w, context->directory);
 	if (spec->graphics)
 		graphics(w);

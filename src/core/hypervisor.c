@@ -59,7 +59,7 @@ static struct media_file *files_copy(const struct media_file *files, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		copy[i] = (struct media_file){ xstrdup(files[i].path), xcalloc(1, files[i].len + 1),
-			files[i].len };
+			files[i].len, files[i].mode };
 		memcpy(copy[i].data, files[i].data, files[i].len);
 	}
 	return copy;
@@ -96,6 +96,7 @@ void op_done(struct op *op)
 	free(op->directory);
 	free(op->kept);
 	free(op->question);
+	free(op->host);
 	*op = (struct op){ 0 };
 }
 
@@ -148,6 +149,7 @@ void op_copy(struct op *dst, const struct op *src)
 	dst->directory = xstrdup(src->directory);
 	dst->kept = xstrdup(src->kept);
 	dst->question = xstrdup(src->question);
+	dst->host = xstrdup(src->host);
 	dst->work = work_copy(src->work, src->n_work);
 	dst->networks = networks_copy(src->networks, src->n_networks);
 }

@@ -19,7 +19,7 @@ void media_files_done(struct media_files *files)
 	*files = (struct media_files){ .n = 0 };
 }
 
-void media_add(struct maker *maker, const char *path, char *data, size_t len)
+struct media_file *media_add(struct maker *maker, const char *path, char *data, size_t len)
 {
 	struct media_files *files = maker->files;
 	size_t at = files->n;
@@ -31,13 +31,14 @@ void media_add(struct maker *maker, const char *path, char *data, size_t len)
 	while (at && strcmp(files->list[at - 1].path, path) > 0)
 		at--;
 	memmove(&files->list[at + 1], &files->list[at], (files->n - at) * sizeof(*files->list));
-	files->list[at] = (struct media_file){ xstrdup(path), data, len };
+	files->list[at] = (struct media_file){ .path = xstrdup(path), .data = data, .len = len };
 	files->n++;
+	return &files->list[at];
 }
 
-void media_add_text(struct maker *maker, const char *path, char *text)
+struct media_file *media_add_text(struct maker *maker, const char *path, char *text)
 {
-	media_add(maker, path, text, strlen(text));
+	return media_add(maker, path, text, strlen(text));
 }
 
 /* ---- objects ------------------------------------------------------------------------------------- */

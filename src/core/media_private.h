@@ -19,9 +19,13 @@ int media_seed_no_cloud(struct maker *maker);     /* media_seed.c */
 int media_seed_config_drive(struct maker *maker); /* … */
 int media_downward(struct maker *maker);          /* media_run.c */
 
-/* Adds a file; takes data, which has len bytes. */
-void media_add(struct maker *maker, const char *path, char *data, size_t len);
-void media_add_text(struct maker *maker, const char *path, char *text); /* takes text */
+/* media_tags.c: adds what devices are tagged with to what is said of the guest. */
+void media_add_devices(struct node *about, const struct vmi *vmi);
+
+/* Adds a file; takes data, which has len bytes. Borrowed until the next one. */
+struct media_file *media_add(struct maker *maker, const char *path, char *data, size_t len);
+struct media_file *media_add_text(struct maker *maker, const char *path,
+	char *text); /* takes text */
 
 /* The object's content, owned by the caller; NULL, with words unless it is optional, if there is none. */
 struct node *media_object(struct maker *maker, enum object_kind kind, const char *name,

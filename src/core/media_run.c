@@ -126,7 +126,7 @@ int media_downward(struct maker *maker)
 		char *text = item->field ? field_text(maker->world, item->field)
 					 : resource_text(vmi, item->resource, item->divisor);
 
-		media_add_text(maker, item->path + (*item->path == '/'), text);
+		media_add_text(maker, item->path + (*item->path == '/'), text)->mode = item->mode;
 	}
 	return 0;
 }

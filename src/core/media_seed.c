@@ -179,6 +179,7 @@ int media_seed_config_drive(struct maker *maker)
 	set(about, "local_hostname", host);
 	set(about, "hostname", host);
 	set(about, "uuid", world->vmi->typed.uuid);
+	media_add_devices(about, world->vmi);
 	if (add_about(maker, DRIVE "meta_data.json", about,
 		    add_public_keys(maker, about, "public_keys", CREDENTIAL_CONFIG_DRIVE)) < 0)
 		return -ERR_NOT_FOUND;

@@ -105,6 +105,7 @@ static void disks_free(struct disk *disks, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		free(disks[i].name);
 		free(disks[i].serial);
+		free(disks[i].tag);
 		free(disks[i].io);
 		free(disks[i].error_policy);
 		free(disks[i].pci_address);
@@ -131,6 +132,7 @@ static void interfaces_free(struct interface *interfaces, size_t n)
 		free(interfaces[i].model);
 		free(interfaces[i].mac);
 		free(interfaces[i].pci_address);
+		free(interfaces[i].tag);
 		free(interfaces[i].network);
 		free(interfaces[i].cidr);
 		free(interfaces[i].cidr6);
@@ -184,8 +186,10 @@ void vmi_spec_done(struct vmi_spec *spec)
 	free(spec->inputs);
 	free(spec->realtime_mask);
 	device_asks_free(spec->devices, spec->n_devices);
-	for (int i = 0; i < PROBE_OF_MAX; i++)
+	for (int i = 0; i < PROBE_OF_MAX; i++) {
 		free(spec->probes[i].question);
+		free(spec->probes[i].host);
+	}
 	free(spec->sound);
 	free(spec->watchdog);
 	free(spec->video);

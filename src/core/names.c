@@ -216,6 +216,11 @@ bool is_header_value(const char *s)
 	return strlen(s) <= HTTP_TEXT_MAX && is_printable(s, "");
 }
 
+bool is_host(const char *s)
+{
+	return consists_of(s, LOWER UPPER DIGITS "-._:", NAME_MAX_LEN) && *s != '-';
+}
+
 bool is_login(const char *s)
 {
 	size_t len = strlen(s);

@@ -37,6 +37,7 @@ bool is_kernel_args(const char *s);   /* one line */
 bool is_url_path(const char *s);      /* from '/', printable ASCII without blanks */
 bool is_header_name(const char *s);   /* of HTTP: a token */
 bool is_header_value(const char *s);  /* printable ASCII, may be empty */
+bool is_host(const char *s);          /* a name or an IP address */
 bool is_login(const char *s);         /* of a user in a guest */
 bool is_probe_word(const char *s);    /* of a command in a guest */
 bool is_clean_path(const char *s);    /* absolute, no empty, "." or ".." part, none at the end */

@@ -105,8 +105,19 @@ static void host_rules(struct check *c, const struct node *disk, const struct no
 			"it needs a block device, such as a hostDisk can be; claims are files here");
 }
 
+/* A tag is of use to who can tell the disk. */
+static void tag_rules(struct check *c, const struct node *disk)
+{
+	const struct node *tag = node_get(disk, "tag");
+
+	if (tag && !node_get(disk, "serial") && !node_at(disk, "disk.pciAddress"))
+		check_add_key(c, tag, "tag",
+			"the guest could not tell which disk it is of: give it a serial");
+}
+
 static void option_rules(struct check *c, const struct node *disk)
 {
+	tag_rules(c, disk);
 	virtio_rules(c, disk);
 	io_rules(c, disk);
 	block_rules(c, disk);

@@ -15,7 +15,8 @@ static void handler_rules(struct check *c, const struct node *spec, const struct
 	if (n != 1)
 		check_add_key(c, n ? last : probe, n ? last->key : field,
 			"give one of exec, guestAgentPing, httpGet and tcpSocket, not %zu", n);
-	else if ((streq(last->key, "httpGet") || streq(last->key, "tcpSocket")) &&
+	else if (!node_get(last, "host") &&
+		(streq(last->key, "httpGet") || streq(last->key, "tcpSocket")) &&
 		!list_count(node_at(spec, INTERFACES)) &&
 		streq(node_text(spec, "domain.devices.autoattachPodInterface"), "false"))
 		check_add_key(c, last, last->key,

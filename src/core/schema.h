@@ -98,6 +98,7 @@ enum schema_treat {
 	X(HEADER_VALUE, is_header_value, "at most 1024 printable ASCII characters")                    \
 	X(WORD, is_probe_word, "at most 4096 characters")                                              \
 	X(LOGIN, is_login, "a user's name in the guest, at most 256 characters")                       \
+	X(HOST, is_host, "a host's name or IP address")                                                \
 	X(PATH, is_clean_path, "an absolute path without '.', '..' or '//'")                           \
 	X(INNER_PATH, is_inner_path, "a path within it, without '.', '..' or '//'")    \
 	X(BASE64, is_base64, "base64, padded and without line breaks")                                          \

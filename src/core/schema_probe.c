@@ -4,7 +4,7 @@
  */
 #include "core/schema_rows.h"
 
-#define GUEST_ITSELF "leave it out: the guest itself is asked"
+#define GUEST_ITSELF "who is asked over the host's network; the guest itself, if absent"
 
 /* clang-format off */
 static const struct schema_field rows[] = {
@@ -13,7 +13,7 @@ static const struct schema_field rows[] = {
 	F(PROBE, "exec.command[]",              STRING, RULE(WORD)),
 	F(PROBE, "guestAgentPing",              MAP),
 	F(PROBE, "httpGet",                     MAP),
-	F(PROBE, "httpGet.host",                STRING, REFUSED(GUEST_ITSELF)),
+	F(PROBE, "httpGet.host",                STRING, RULE(HOST), NOTE(GUEST_ITSELF)),
 	F(PROBE, "httpGet.httpHeaders",         LIST, RANGE(0, PROBE_WORDS_MAX)),
 	F(PROBE, "httpGet.httpHeaders[]",       MAP),
 	F(PROBE, "httpGet.httpHeaders[].name",  STRING, REQUIRED, RULE(HEADER_NAME)),
@@ -22,7 +22,7 @@ static const struct schema_field rows[] = {
 	F(PROBE, "httpGet.port",                INTEGER, REQUIRED, RANGE(1, 65535)),
 	F(PROBE, "httpGet.scheme",              ENUM, ONE("HTTP"), DEFAULT("HTTP")),
 	F(PROBE, "tcpSocket",                   MAP),
-	F(PROBE, "tcpSocket.host",              STRING, REFUSED(GUEST_ITSELF)),
+	F(PROBE, "tcpSocket.host",              STRING, RULE(HOST), NOTE(GUEST_ITSELF)),
 	F(PROBE, "tcpSocket.port",              INTEGER, REQUIRED, RANGE(1, 65535)),
 	F(PROBE, "initialDelaySeconds",         INTEGER, RANGE(0, PROBE_SECONDS_MAX), DEFAULT("0")),
 	F(PROBE, "timeoutSeconds",              INTEGER, RANGE(0, PROBE_TIMEOUT_MAX_S), DEFAULT("1")),

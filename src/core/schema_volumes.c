@@ -75,7 +75,7 @@ static const struct schema_field rows[] = {
 	F(SPEC, DOWNWARD,                                  MAP),
 	F(SPEC, DOWNWARD ".path",                          STRING, REQUIRED, RULE(INNER_PATH)),
 	F(SPEC, DOWNWARD ".mode",                          INTEGER, RANGE(0, 0777),
-		IGNORED("what is on a medium can only be read")),
+		NOTE("of the file where the volume is a filesystem; a disk can only be read")),
 	F(SPEC, DOWNWARD ".fieldRef",                      MAP),
 	F(SPEC, DOWNWARD ".fieldRef.apiVersion",           ENUM, ONE("v1"), DEFAULT("v1")),
 	F(SPEC, DOWNWARD ".fieldRef.fieldPath",            STRING, REQUIRED, RULE(DOWNWARD_FIELD)),

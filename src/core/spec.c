@@ -173,6 +173,7 @@ int spec_parse(const struct node *vmi_spec, struct vmi_spec *ret_spec, struct er
 		}
 	}
 	s.serial_console = spec_bool(vmi_spec, "domain.devices.autoattachSerialConsole", true);
+	s.serial_unlogged = !spec_bool(vmi_spec, "domain.devices.logSerialConsole", true);
 	s.graphics = spec_bool(vmi_spec, "domain.devices.autoattachGraphicsDevice", true);
 	s.hostname = spec_copy(vmi_spec, "hostname");
 	s.rng = node_at(vmi_spec, "domain.devices.rng");

@@ -59,6 +59,7 @@ static int parse_disk(const struct node *from, struct disk *disk, struct err *er
 			cache);
 	disk->readonly = spec_bool(target, "readonly", false);
 	disk->serial = spec_copy(from, "serial");
+	disk->tag = spec_copy(from, "tag");
 	if (parse_options(from, disk, err))
 		return -ERR_INVALID;
 	share(disk);

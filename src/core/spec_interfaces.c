@@ -118,6 +118,7 @@ static int parse_interface(const struct node *from, struct interface *interface,
 	interface->name = spec_copy(from, "name");
 	interface->model = spec_copy(from, "model");
 	interface->pci_address = spec_copy(from, "pciAddress");
+	interface->tag = spec_copy(from, "tag");
 	interface->down = streq(state, "down");
 	interface->absent = streq(state, "absent");
 	interface->mac = mac_of(node_text(from, "macAddress"));

@@ -94,7 +94,9 @@ static int parse_downward(const struct node *from, struct media_source *media, s
 		media->items[media->n_items++] = (struct media_item){ spec_copy(item, "path"),
 			spec_copy(item, "fieldRef.fieldPath"),
 			spec_copy(item, "resourceFieldRef.resource"),
-			spec_copy(item, "resourceFieldRef.divisor") };
+			spec_copy(item, "resourceFieldRef.divisor"), 0 };
+		if (spec_unsigned(item, "mode", &media->items[i].mode, err))
+			return -ERR_INVALID;
 	}
 	return 0;
 }

@@ -5,6 +5,8 @@
  * Owns what an absent part of them comes to (semantics §8.4). It must not judge: which values are possible has
  * been checked.
  */
+#include <strings.h>
+
 #include "core/spec_private.h"
 
 #define PROBE_DELAY_S   10 /* what KubeVirt allows a guest beyond initialDelaySeconds */
@@ -23,13 +25,26 @@ static enum probe_kind kind_of(const struct node *from)
 	return PROBE_NONE;
 }
 
+static bool has_header(const struct node *headers, const char *name)
+{
+	for (size_t i = 0; headers && i < headers->n_children; i++) {
+		const char *is = node_text(headers->children[i], "name");
+
+		if (is && strcasecmp(is, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 static char *http_request(const struct node *get)
 {
 	const struct node *headers = node_get(get, "httpHeaders");
-	const char *path = node_text(get, "path");
+	const char *path = node_text(get, "path"), *host = node_text(get, "host");
 	struct buf text = { 0 };
 
 	buf_printf(&text, "GET %s HTTP/1.0\r\n", path ? path : "/");
+	if (host && !has_header(headers, "Host"))
+		buf_printf(&text, "Host: %s\r\n", host);
 	for (size_t i = 0; headers && i < headers->n_children; i++)
 		buf_printf(&text, "%s: %s\r\n", node_text(headers->children[i], "name"),
 			node_text(headers->children[i], "value"));
@@ -63,8 +78,10 @@ static int parse_question(const struct node *from, struct probe *probe, struct e
 		return 0;
 	case PROBE_HTTP:
 		probe->question = http_request(node_get(from, "httpGet"));
+		probe->host = spec_copy(from, "httpGet.host");
 		return spec_unsigned(from, "httpGet.port", &probe->port, err);
 	case PROBE_TCP:
+		probe->host = spec_copy(from, "tcpSocket.host");
 		return spec_unsigned(from, "tcpSocket.port", &probe->port, err);
 	case PROBE_NONE:
 	case PROBE_PING:

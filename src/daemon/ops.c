@@ -109,6 +109,7 @@ static void fill_probe(const struct machine *m, struct op *op)
 	op->port = probe->port;
 	op->timeout_s = probe->timeout_s;
 	op->question = xstrdup(probe->question);
+	op->host = xstrdup(probe->host);
 }
 
 /* What is done for a migration, as the run's part of it is known to both hosts. */

@@ -67,7 +67,9 @@ static int write_file(const struct place *place, const struct media_file *file)
 	if (fd < 0)
 		return -errno;
 	ret = write_all(fd, file->data, file->len);
-	if (ret == 0 && fchmod(fd, place->files) < 0)
+	if (ret == 0 &&
+		fchmod(fd, place->files == SHARED_MODE && file->mode ? file->mode : place->files) <
+			0)
 		ret = -errno;
 	close(fd);
 	return ret;

@@ -6,7 +6,10 @@
 #include <libvirt/libvirt-qemu.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -152,14 +155,61 @@ static void get(int fd, const struct op *op, struct err *err)
 		err_set(err, ERR_HYPERVISOR, "HTTP status %d from port %u", status, op->port);
 }
 
+/* Connected to one of the host's addresses, or -1. */
+static int connect_one(const struct addrinfo *to, msec until)
+{
+	int fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
+	struct pollfd poll_fd = { .fd = fd, .events = POLLOUT };
+	socklen_t size = sizeof(error);
+	msec left = until - boot_time();
+
+	if (fd < 0)
+		return -1;
+	if (connect(fd, to->ai_addr, to->ai_addrlen) < 0 &&
+		(errno != EINPROGRESS || left <= 0 || poll(&poll_fd, 1, (int)left) <= 0))
+		error = errno ? errno : ETIMEDOUT;
+	else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+		error = errno;
+	if (!error && fcntl(fd, F_SETFL, 0) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Somebody else than the guest, as Kubernetes allows it: over the network of this host. */
+static int connect_host(const struct op *op, struct err *err)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
+	msec until = boot_time() + SECONDS(op->timeout_s);
+	char port[16];
+	int failure, fd = -1;
+
+	snprintf(port, sizeof(port), "%u", op->port);
+	failure = getaddrinfo(op->host, port, &hints, &list);
+	if (failure)
+		return err_set(err, ERR_HYPERVISOR, "find host '%s': %s", op->host,
+			gai_strerror(failure));
+	for (const struct addrinfo *one = list; one && fd < 0; one = one->ai_next)
+		fd = connect_one(one, until);
+	freeaddrinfo(list);
+	if (fd < 0)
+		err_set(err, ERR_HYPERVISOR, "no connection to port %u of host '%s' within %u s",
+			op->port, op->host, op->timeout_s);
+	return fd;
+}
+
 /* That the guest does not answer is what it says; only of a libvirt that is gone nothing is known. */
 static void enter(virConnectPtr conn, const struct op *op, struct op_result *result)
 {
 	int fd;
 
-	virt_do_forward(conn, op, result);
-	fd = result->fd;
-	result->fd = 0;
+	if (op->host) {
+		fd = connect_host(op, &result->err);
+	} else {
+		virt_do_forward(conn, op, result);
+		fd = result->fd;
+		result->fd = 0;
+	}
 	if (fd > 0 && op->probe == PROBE_HTTP)
 		get(fd, op, &result->err);
 	if (fd > 0)

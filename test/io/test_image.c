@@ -416,9 +416,9 @@ START_TEST(test_medium)
 	autofree char *target = path_in(w.run, "seed.iso"),
 		      *stage = path_in(w.run, "seed.iso.files");
 	struct media_file files[] = {
-		{ (char *)"meta-data", (char *)"{}", 2 },
-		{ (char *)"openstack/latest/user_data", (char *)"a\0b", 3 },
-		{ (char *)"A-long.name_With-UPPER.case.and.dots", (char *)"", 0 },
+		{ (char *)"meta-data", (char *)"{}", 2, 0 },
+		{ (char *)"openstack/latest/user_data", (char *)"a\0b", 3, 0 },
+		{ (char *)"A-long.name_With-UPPER.case.and.dots", (char *)"", 0, 0 },
 	};
 	struct volume_work work = { .kind = VOLUME_WORK_MEDIUM,
 		.volume = (char *)"seed",
@@ -451,8 +451,8 @@ START_TEST(test_medium_that_fails)
 {
 	autofree char *target = path_in(w.run, "seed.iso"),
 		      *stage = path_in(w.run, "seed.iso.files");
-	struct media_file files[] = { { (char *)"key", (char *)"secret", 6 },
-		{ (char *)"key/below", (char *)"", 0 } };
+	struct media_file files[] = { { (char *)"key", (char *)"secret", 6, 0 },
+		{ (char *)"key/below", (char *)"", 0, 0 } };
 	struct volume_work work = { .kind = VOLUME_WORK_MEDIUM,
 		.volume = (char *)"seed",
 		.target = target,
@@ -475,8 +475,8 @@ END_TEST
 START_TEST(test_folder)
 {
 	autofree char *above = path_in(w.run, "folders"), *target = path_in(above, "settings");
-	struct media_file files[] = { { (char *)"key", (char *)"a\0b", 3 },
-		{ (char *)"below/it", (char *)"", 0 } };
+	struct media_file files[] = { { (char *)"key", (char *)"a\0b", 3, 0 },
+		{ (char *)"below/it", (char *)"", 0, 0400 } };
 	struct volume_work work = { .kind = VOLUME_WORK_FOLDER,
 		.volume = (char *)"settings",
 		.target = target,
@@ -485,7 +485,7 @@ START_TEST(test_folder)
 
 	ck_assert_msg(run_op(OP_PREPARE, &work, 1) == ERR_OK, "%s", w.err.msg);
 	shell("printf 'a\\000b' | cmp - '%s/key'%s", target, "");
-	shell("cd '%s' && test \"$(stat -c %%a . key below below/it | tr '\\n' ' ')\" = '755 644 755 644 '%s",
+	shell("cd '%s' && test \"$(stat -c %%a . key below below/it | tr '\\n' ' ')\" = '755 644 755 400 '%s",
 		target, "");
 	shell("test \"$(stat -c %%a '%s')\" = 700%s", above, "");
 	work.n_files = 1; /* made anew */

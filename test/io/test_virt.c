@@ -4,9 +4,11 @@
  * one, every op, and what it must refuse. The default domain of that driver is the foreign one.
  * Starts threads, so it needs CK_FORK=no.
  */
+#include <arpa/inet.h>
 #include <check.h>
 #include <libvirt/libvirt.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/virt_fixture.h"
 
@@ -507,6 +509,45 @@ START_TEST(migration_is_resumed_and_seen)
 }
 END_TEST
 
+static int listen_on(const char *address, unsigned *ret_port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	socklen_t size = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(inet_pton(AF_INET, address, &at.sin_addr), 1);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	ck_assert_int_eq(listen(fd, 4), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+	*ret_port = ntohs(at.sin_port);
+	return fd;
+}
+
+/* The guest need not even be there. */
+START_TEST(probe_of_another_host)
+{
+	struct op op = { .kind = OP_PROBE,
+		.domain = FIXTURE_DOMAIN,
+		.name = (char *)"web1",
+		.uuid = FIXTURE_UUID,
+		.vmi_uid = VMI_A,
+		.probe = PROBE_TCP,
+		.host = (char *)"127.0.0.1",
+		.timeout_s = 5 };
+	int fd = listen_on("127.0.0.1", &op.port);
+
+	ck_assert_msg(!fixture_do(f, &op), "%s", f->result.err.msg);
+	op.host = (char *)"localhost"; /* a name, of which one address may be another's */
+	ck_assert_msg(!fixture_do(f, &op), "%s", f->result.err.msg);
+	close(fd);
+	ck_assert_int_eq(fixture_do(f, &op), ERR_HYPERVISOR);
+	ck_assert_ptr_nonnull(strstr(f->result.err.msg, "of host 'localhost'"));
+	op.host = (char *)"no-such-host.invalid";
+	ck_assert_int_eq(fixture_do(f, &op), ERR_HYPERVISOR);
+	ck_assert_ptr_nonnull(strstr(f->result.err.msg, "find host 'no-such-host.invalid'"));
+}
+END_TEST
+
 START_TEST(host_is_known)
 {
 	const char *uuid = virt_identity(f->virt)->host_uuid;
@@ -626,6 +667,7 @@ Suite *test_virt_suite(void)
 	tcase_add_test(tc, migration_of_one_that_is_not_ours);
 	tcase_add_test(tc, migration_that_fails);
 	tcase_add_test(tc, migration_is_resumed_and_seen);
+	tcase_add_test(tc, probe_of_another_host);
 	tcase_add_test(tc, host_is_known);
 	tcase_add_test(tc, host_by_its_capabilities);
 	tcase_add_test(tc, an_image_that_is_locked);

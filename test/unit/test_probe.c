@@ -135,6 +135,7 @@ static void check_probe(const struct probe *is, const struct probe *want)
 	ck_assert_uint_eq(is->failures, want->failures);
 	ck_assert_uint_eq(is->port, want->port);
 	ck_assert_pstr_eq(is->question, want->question);
+	ck_assert_pstr_eq(is->host, want->host);
 }
 
 static struct {
@@ -142,21 +143,33 @@ static struct {
 	struct probe liveness, readiness;
 } manifests[] = {
 	{ SPEC("readinessProbe: {tcpSocket: {port: 22}}"), { 0 },
-		{ PROBE_TCP, 10, 10, 1, 1, 3, 22, NULL } },
+		{ PROBE_TCP, 10, 10, 1, 1, 3, 22, NULL, NULL } },
 	{ SPEC("livenessProbe: {guestAgentPing: {}, initialDelaySeconds: 120, timeoutSeconds: 5, "
 	       "periodSeconds: 20, failureThreshold: 10}"),
-		{ PROBE_PING, 130, 20, 6, 1, 10, 0, NULL }, { 0 } },
+		{ PROBE_PING, 130, 20, 6, 1, 10, 0, NULL, NULL }, { 0 } },
 	{ SPEC("livenessProbe: {exec: {command: [cat, /tmp/healthy]}, periodSeconds: 0}, "
 	       "readinessProbe: {httpGet: {port: 1500}, successThreshold: 2}"),
-		{ PROBE_EXEC, 10, 10, 2, 1, 3, 0, "{\"path\":\"cat\",\"arg\":[\"/tmp/healthy\"]}" },
-		{ PROBE_HTTP, 10, 10, 1, 2, 3, 1500,
+		{ PROBE_EXEC, 10, 10, 2, 1, 3, 0, NULL,
+			"{\"path\":\"cat\",\"arg\":[\"/tmp/healthy\"]}" },
+		{ PROBE_HTTP, 10, 10, 1, 2, 3, 1500, NULL,
 			"GET / HTTP/1.0\r\nUser-Agent: kube-probe/vmagent\r\nConnection: "
 			"close\r\n\r\n" } },
 	{ SPEC("readinessProbe: {httpGet: {port: 80, path: /healthz?full, httpHeaders: [{name: Host, value: a.b}, "
 	       "{name: X-A, value: ''}]}}"),
 		{ 0 },
-		{ PROBE_HTTP, 10, 10, 1, 1, 3, 80,
+		{ PROBE_HTTP, 10, 10, 1, 1, 3, 80, NULL,
 			"GET /healthz?full HTTP/1.0\r\nHost: a.b\r\nX-A: \r\nUser-Agent: "
+			"kube-probe/vmagent\r\nConnection: close\r\n\r\n" } },
+	{ SPEC("livenessProbe: {tcpSocket: {port: 22, host: \"::1\"}}, "
+	       "readinessProbe: {httpGet: {port: 80, host: www.example.org}}"),
+		{ PROBE_TCP, 10, 10, 1, 1, 3, 22, (char *)"::1", NULL },
+		{ PROBE_HTTP, 10, 10, 1, 1, 3, 80, (char *)"www.example.org",
+			"GET / HTTP/1.0\r\nHost: www.example.org\r\nUser-Agent: "
+			"kube-probe/vmagent\r\nConnection: close\r\n\r\n" } },
+	{ SPEC("readinessProbe: {httpGet: {port: 80, host: 10.0.0.1, httpHeaders: [{name: host, value: a.b}]}}"),
+		{ 0 },
+		{ PROBE_HTTP, 10, 10, 1, 1, 3, 80, (char *)"10.0.0.1",
+			"GET / HTTP/1.0\r\nhost: a.b\r\nUser-Agent: "
 			"kube-probe/vmagent\r\nConnection: close\r\n\r\n" } },
 };
 
