@@ -19,7 +19,8 @@ faults=0
 declare -A in_phase # how many cases, by phase
 
 # PHASE VICTIM OUTCOME...: those that the table allows. S, T: the guest goes on at the source, at the target; coldS, coldT:
-# it boots there anew. A cut link is healed after a while, in time or too late. agents: both; both-s: agent and libvirtd.
+# it boots there anew. A cut link is healed after a while, in time or too late. agents: both; both-s: agent and
+# libvirtd; host-s: these, relay and QEMU, all that the host has of this guest.
 cases='
 prepare   agent-s    T
 prepare   agent-t    T
@@ -27,6 +28,8 @@ prepare   libvirtd-s T S
 prepare   libvirtd-t T S
 prepare   qemu-s     coldS
 prepare   link       T S
+prepare   host-s     coldS
+prepare   host-t     T S
 perform   agent-s    T
 perform   agent-t    T
 perform   libvirtd-s S
@@ -37,6 +40,8 @@ perform   relay-s    S
 perform   relay-t    S
 perform   agents     T
 perform   both-s     S
+perform   host-s     coldS
+perform   host-t     S
 perform   link       S T
 call      agent-s    T
 call      agent-t    T
@@ -48,6 +53,8 @@ call      relay-s    S
 call      relay-t    S
 call      agents     T
 call      both-s     S
+call      host-s     coldS
+call      host-t     S
 call      link       S T
 reply     agent-s    T
 reply     agent-t    T
@@ -60,6 +67,8 @@ reply     relay-t    S T
 reply     agents     T
 reply     both-s     S
 reply     both-t     S T
+reply     host-s     coldS
+reply     host-t     S coldS
 reply     link       S T
 evidence  agent-s    T
 evidence  agent-t    T
@@ -70,6 +79,8 @@ evidence  relay-t    T
 evidence  agents     T
 evidence  both-s     coldS
 evidence  both-t     T
+evidence  host-s     coldS
+evidence  host-t     coldS coldT
 evidence  link       T coldS
 released  agent-s    T
 released  agent-t    T
@@ -79,6 +90,8 @@ released  qemu-t     coldT
 released  agents     T
 released  both-s     T
 released  both-t     T
+released  host-s     T
+released  host-t     coldT
 released  link       T
 owner     agent-s    T
 owner     agent-t    T
@@ -86,6 +99,7 @@ owner     libvirtd-t T
 owner     qemu-t     coldT
 owner     agents     T
 owner     both-t     T
+owner     host-t     coldT
 owner     link       T
 finalized agent-s    T
 finalized agent-t    T
@@ -95,6 +109,8 @@ finalized qemu-t     coldT
 finalized agents     T
 finalized both-s     T
 finalized both-t     T
+finalized host-s     T
+finalized host-t     coldT
 finalized link       T
 '
 
@@ -276,6 +292,21 @@ kill_both()
 	release
 }
 
+kill_host()
+{
+	local pids
+	pids="$(relay_pid "$1") $(cat "$(qemu_file "$1")" 2>/dev/null)"
+	host_agent_kill "$1"
+	host_libvirtd_stop "$1" KILL
+	# shellcheck disable=SC2086
+	kill -9 $pids 2>/dev/null || :
+	nap $((RANDOM % 1500))
+	host_libvirtd_start "$1"
+	go_on
+	host_agent_start "$1"
+	release
+}
+
 kill_pid()
 {
 	kill -9 "$1" || fail "there is no process $1 to be killed"
@@ -289,6 +320,8 @@ fault_agent-t() { kill_agents "$t"; }
 fault_agents() { kill_agents "$s" "$t"; }
 fault_both-s() { kill_both "$s"; }
 fault_both-t() { kill_both "$t"; }
+fault_host-s() { kill_host "$s"; }
+fault_host-t() { kill_host "$t"; }
 fault_libvirtd-s() { kill_libvirtd "$s"; }
 fault_libvirtd-t() { kill_libvirtd "$t"; }
 fault_qemu-s() { kill_pid "$(cat "$(qemu_file "$s")")"; }

@@ -4,7 +4,7 @@
 # "MILLISECONDS HOST LINE". Watchers of several hosts may share FILE: the clock is one.
 # ticks.pl follow FILE HOST=FOLDER...: appends each line that QEMU logs of the serial lines of the runs below these folders,
 # FOLDER/UID/serial0.log: "MILLISECONDS HOST/UID LINE".
-# ticks.pl check FILE [RUNS]: whether the guest's counter only ever rose, over all hosts in the order of arrival. Two running
+# ticks.pl check FILE [RUNS]: whether the guest's counter, and that of the blocks that it writes, only ever rose, over all hosts in the order of arrival. Two running
 # guests say a number twice, and one that runs from an older state steps back. A boot ("guest up") begins anew. RUNS says
 # "UID NAME" of those that were followed: each name is a guest, and of a run of it nothing is heard once the next has begun.
 use strict;
@@ -86,18 +86,19 @@ sub check {
 	while (<$in>) {
 		my ($ms, $host, $uid, $line) = m{^(\d+) ([^/ ]+)(?:/(\S+))? (.*)$} or next;
 		$uid //= '';
-		my $guest = $guests{$names{$uid} // $uid} //= { last => 0, where => '', run => $uid };
-		$guest->{last} = 0 if $line eq 'guest up';
-		my ($number) = $line =~ /^tick (\d+)$/ or next;
+		my $guest = $guests{$names{$uid} // $uid} //= { tick => 0, block => 0, where => '', run => $uid };
+		$guest->{tick} = 0 if $line eq 'guest up';
+		$guest->{block} = 0 if $line =~ /^(guest up|writing)$/;
+		my ($what, $number) = $line =~ /^(tick|block) (\d+)$/ or next;
 		if ($uid ne $guest->{run}) {
 			$guest->{over}{$guest->{run}} = 1;
 			$guest->{run} = $uid;
 		}
-		refuse("tick $number on $host of run $uid, after the next run had begun, at $ms ms")
+		refuse("$what $number on $host of run $uid, after the next run had begun, at $ms ms")
 			if $guest->{over}{$uid};
-		refuse("tick $number on $host after tick $guest->{last} on $guest->{where}, at $ms ms")
-			if $number <= $guest->{last};
-		@$guest{qw(last where)} = ($number, $host);
+		refuse("$what $number on $host after $what $guest->{$what}, and something on $guest->{where}, at $ms ms")
+			if $number <= $guest->{$what};
+		@$guest{$what, 'where'} = ($number, $host);
 		$n++;
 	}
 	die "no ticks\n" if !$n;
