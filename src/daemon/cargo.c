@@ -137,11 +137,15 @@ int cargo_run(const struct agent *agent, const cJSON *json, bool is_new, struct 
 }
 
 /* What the other host saw of its domain is not so of ours. */
-static void take_seen(struct vmi *vmi, const struct vmi *here)
+static void take_seen(struct vmi *vmi, struct vmi *here)
 {
-	static const struct vmi unseen = { .paused = false };
+	struct vmi unseen = { .paused = false };
 
 	here = here ? here : &unseen;
+	free(vmi->console);
+	free(vmi->graphics);
+	vmi->console = take(&here->console);
+	vmi->graphics = take(&here->graphics);
 	vmi->paused = here->paused;
 	vmi->paused_by = here->paused_by;
 	vmi->agent = here->agent;
@@ -159,8 +163,6 @@ void cargo_unpack(struct agent *agent, struct machine *m, struct vm *vm, struct 
 	m->vmi = vmi;
 	vmi->prepared = true;
 	vmi->tries = 0;
-	free(take(&vmi->console));
-	free(take(&vmi->graphics));
 	m->vmi_changed = true;
 	m->vm_changed = vm != NULL;
 	if (vm) {

@@ -12,6 +12,8 @@
 # shellcheck source-path=SCRIPTDIR source=guests.sh
 . "$(dirname "$0")/guests.sh"
 
+stands_at() { same 'paused (user)' domain_state "$1" "default_$2"; }
+has_console() { ! at "$1" console "$2" </dev/null 2>&1 | grep -q 'No serial'; }
 says_why() { at "$1" get peer "$2" -o jsonpath='{.status}' | grep -q "$3"; } # HOST PEER PATTERN
 
 moves() # FROM NAME TO WORDS
@@ -82,7 +84,16 @@ blank_disk "$T/disks/two.img"
 vm_at a two "hostDisk: { path: $T/disks/two.img, type: Disk, shared: true }"
 moves a two b 'with a disk that both have'
 is '… whose counter goes on' "$(head -n 1 "$T/disks/two.img" | tr -cd 0-9 | grep -c .)" 1
-at b delete vm two >/dev/null
+at b pause two >/dev/null
+holds 'it is to move back, paused' migrate b two a
+soon '… it stands still there' stands_at a two
+soon '… it is gone here' gone_from b two
+soon '… no relay is left' no_relays
+holds '… who wants to talk to it can' has_console a two
+last=$(last_tick a two)
+at a unpause two >/dev/null
+soon '… and it goes on when it is told' counts_at a two "${last:-0}"
+at a delete vm two >/dev/null
 
 blank_disk "$T/a/disks/three.img"
 vm_at a three "hostDisk: { path: $T/a/disks/three.img, type: Disk }"
