@@ -44,6 +44,7 @@
 	X(MIGRATE_PREPARE, "migrate-prepare", LANE_MAIN, 120)     \
 	X(MIGRATE, "migrate", LANE_MIGRATE, 86400)                \
 	X(MIGRATE_WATCH, "migrate-watch", LANE_MIGRATE, 86400)    \
+	X(MIGRATE_PASS, "migrate-pass", LANE_GUEST, 30)           \
 	X(MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30)        \
 	X(MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30)       \
 	X(PROBE, "probe", LANE_PROBE, 90)                         \
@@ -153,6 +154,7 @@ struct op {
 	char *migration; /* owned or NULL; MIGRATE…, CLEAN: the UID of the one that this run is, or was, part of */
 	char *offer; /* owned or NULL; MIGRATE: the target's (core/migration_offer.h); then xml is the target's domain */
 	char *relay; /* owned or NULL; MIGRATE: where the relay's sockets lie; filled in on the way to libvirt */
+	bool post_copy; /* MIGRATE…: the attempt in which the guest goes over before its memory */
 	struct migration_limits limits; /* MIGRATE */
 	char *copies; /* owned or NULL; MIGRATE, MIGRATE_PREPARE: disks that are copied: "vda,vdb" */
 	char *jobs; /* owned or NULL; LIST, READ: UUIDs of domains of which is asked whether they are being copied */
@@ -235,6 +237,7 @@ struct op_result {
 	char *fallback; /* owned or NULL; START: why the guest has QEMU's own network stack */
 	char *image;    /* owned or NULL; SCREENSHOT: a PNG, SCREENSHOT_MAX bytes at most */
 	size_t image_len;
+	bool post_copy; /* MIGRATE…: it was called off to be tried again with post-copy */
 	int fd; /* FORWARD: connected to the guest's port; the adapter closes it after the call, so who keeps it
 		 * duplicates it. 0: none */
 };

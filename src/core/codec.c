@@ -167,6 +167,7 @@ static const struct field migration_fields[] = {
 	F(TEXT,     migration, "offer",      offer),
 	F(DEADLINE, migration, "began",      began),
 	F(NUMBER,   migration, "inDoubt",    doubt_wall),
+	F(BOOL,     migration, "second",     post_copy),
 	F(TEXT,     migration, "policy",     policy),
 	F(NUMBER,   migration, "bandwidth",  limits.bandwidth),
 	F(UNSIGNED, migration, "secondsPerGiB", limits.completion_s_per_gib),

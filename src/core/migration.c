@@ -176,11 +176,13 @@ bool migration_holds(const struct migration *g)
 	return false;
 }
 
-/* The source's libvirtd waits for the target's answer while the target has all of the guest. */
+/* Post-copy sends the most of it after the hand-over. The source's libvirtd waits for the target's answer while the target has all of the guest. */
 bool migration_needs_relay(const struct migration *g)
 {
+	bool late = g->state == MIGRATION_RELEASED || g->state == MIGRATION_OWNER;
+
 	return g->state == MIGRATION_OUT || g->state == MIGRATION_IN ||
-		g->state == MIGRATION_COMPLETE;
+		g->state == MIGRATION_COMPLETE || (late && g->post_copy);
 }
 
 /* Until RELEASED the source takes orders, and they travel. */

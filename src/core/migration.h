@@ -81,6 +81,7 @@ ENUM_DECLARE(migration_phase, MIGRATION_PHASE, MIGRATION_PHASES)
 #define MIGRATION_PENDING_S 900 /* until one that may not begin has failed */
 #define MIGRATION_PREPARE_S 120 /* … one whose target does not get ready */
 #define MIGRATION_GRACE_S   30 /* for the target to show up once the source's guest has gone over */
+#define MIGRATION_SWITCH_S  10 /* for a guest that stands still to go over with post-copy */
 #define MIGRATION_FRESH_MS  2000 /* a COMPLETE is believed for so long */
 #define MIGRATION_REPEAT_S \
 	1                  /* what is not answered is said again, what is not seen is read again */
@@ -104,11 +105,12 @@ struct migration {
 	bool succeeded;          /* DONE: the guest goes on at the target */
 	bool acked;              /* DONE: the other host needs nothing of it any more */
 	bool moved;              /* DONE: the guest has changed hands, whatever became of it */
-	bool discard;            /* target, OWNER: the image is not to be used */
-	char *reason;            /* owned or NULL: why it failed */
-	char *document;          /* owned or NULL; target: what PREPARE brought */
-	char *offer;  /* owned or NULL; what PREPARED says: the target's, or to the source */
-	char *policy; /* owned or NULL; source: the MigrationPolicy that … */
+	bool post_copy; /* the second attempt: the guest goes over before its memory does */
+	bool discard;   /* target, OWNER: the image is not to be used */
+	char *reason;   /* owned or NULL: why it failed */
+	char *document; /* owned or NULL; target: what PREPARE brought */
+	char *offer;    /* owned or NULL; what PREPARED says: the target's, or to the source */
+	char *policy;   /* owned or NULL; source: the MigrationPolicy that … */
 	struct migration_limits limits; /* … these come from, or from the configuration */
 	msec began;                     /* boot time: OUT was entered; 0: at another boot */
 	msec ready_wall;                /* when all of it was seen to be at the target; 0: never */
@@ -116,17 +118,20 @@ struct migration {
 	msec doubt_wall;                      /* since when it has been in doubt; 0: it is not */
 
 	/* What is known only in this life of the agent. */
-	bool admitted;   /* source: the target has taken it on, and gets ready */
-	bool prepared;   /* source: the target has said so; target: it is so */
-	bool performed;  /* source: libvirt says that it has done it */
-	bool watched;    /* source: … and somebody waits, or has waited, for its saying so */
-	bool no_image;   /* source: the target has lost it */
-	bool ended;      /* source: the target has finished: … */
-	bool ended_well; /* … and the guest goes on there */
-	bool called_off; /* target: the source has aborted */
-	bool doubt;      /* target: the database that would know is lost */
-	bool cancelling; /* source: libvirt was told to stop */
-	char *refusal;   /* owned or NULL; source: the target's words */
+	bool admitted;        /* source: the target has taken it on, and gets ready */
+	bool prepared;        /* source: the target has said so; target: it is so */
+	bool performed;       /* source: libvirt says that it has done it */
+	bool watched;         /* source: … and somebody waits, or has waited, for its saying so */
+	bool no_image;        /* source: the target has lost it */
+	bool ended;           /* source: the target has finished: … */
+	bool ended_well;      /* … and the guest goes on there */
+	bool called_off;      /* target: the source has aborted */
+	bool doubt;           /* target: the database that would know is lost */
+	bool cancelling;      /* source: libvirt was told to stop */
+	char *refusal;        /* owned or NULL; source: the target's words */
+	bool wants_post_copy; /* source: the first attempt was called off for it */
+	bool cut;             /* source: its relay was told to end */
+	bool passed;          /* target: what holds the guest back was told to let it go */
 	enum migration_wait waits;          /* source: for what, before libvirt is told */
 	struct migration_progress progress; /* source: what was last seen of it */
 	msec complete_at; /* boot time; source: of the last COMPLETE; target: it was so; 0: never */
@@ -165,26 +170,29 @@ void migration_note_doubt(struct migration *g, struct now now);
 /* ---- the deciders --------------------------------------------------------------------------- */
 
 /* X(constant, name, op): as in decide.h */
-#define MIGRATION_STEPS(X)                                       \
-	X(NONE, "none", NONE)                                    \
-	X(SAY, "say", NONE)   /* nothing else changes */         \
-	X(LOOK, "look", NONE) /* … the domain is read again */ \
-	X(BEGIN, "begin", NONE)                                  \
-	X(WAIT, "wait", NONE) /* and why is noted */             \
-	X(FAIL, "fail", NONE)                                    \
-	X(PERFORM, "perform", MIGRATE)                           \
-	X(WATCH, "watch", MIGRATE_WATCH)                         \
-	X(CANCEL, "cancel", MIGRATE_ABORT)                       \
-	X(NOTE_EVIDENCE, "note-evidence", NONE)                  \
-	X(RELEASE, "release", NONE)                              \
-	X(ABORT, "abort", NONE)                                  \
-	X(RESUME, "resume", MIGRATE_RESUME)                      \
-	X(RESTORE, "restore", NONE)                              \
-	X(PREPARE, "prepare", MIGRATE_PREPARE)                   \
-	X(COMPLETE, "complete", NONE)                            \
-	X(TAKE_OVER, "take-over", NONE)                          \
-	X(DISCARD, "discard", DESTROY)                           \
-	X(FINISH, "finish", NONE)                                \
+#define MIGRATION_STEPS(X)                                          \
+	X(NONE, "none", NONE)                                       \
+	X(SAY, "say", NONE)   /* nothing else changes */            \
+	X(LOOK, "look", NONE) /* … the domain is read again */    \
+	X(BEGIN, "begin", NONE)                                     \
+	X(WAIT, "wait", NONE) /* and why is noted */                \
+	X(FAIL, "fail", NONE)                                       \
+	X(PERFORM, "perform", MIGRATE)                              \
+	X(WATCH, "watch", MIGRATE_WATCH)                            \
+	X(CUT, "cut", NONE)     /* the streams to the target end */ \
+	X(AGAIN, "again", NONE) /* with post-copy */                \
+	X(CANCEL, "cancel", MIGRATE_ABORT)                          \
+	X(NOTE_EVIDENCE, "note-evidence", NONE)                     \
+	X(RELEASE, "release", NONE)                                 \
+	X(ABORT, "abort", NONE)                                     \
+	X(RESUME, "resume", MIGRATE_RESUME)                         \
+	X(RESTORE, "restore", NONE)                                 \
+	X(PREPARE, "prepare", MIGRATE_PREPARE)                      \
+	X(COMPLETE, "complete", NONE)                               \
+	X(TAKE_OVER, "take-over", NONE)                             \
+	X(PASS_ON, "pass-on", MIGRATE_PASS)                         \
+	X(DISCARD, "discard", DESTROY)                              \
+	X(FINISH, "finish", NONE)                                   \
 	X(CLEAN, "clean", NONE)
 
 enum migration_step {

@@ -6,6 +6,8 @@
 #include "core/migration_check.h"
 #include "core/migration_private.h"
 
+#include "core/json.h"
+
 struct call {
 	struct migration *g;
 	const struct handover *h;
@@ -35,9 +37,19 @@ static bool is_asking(const struct migration *g)
 	return g->state == MIGRATION_OUT && !g->performing;
 }
 
+/* What is said of the first attempt means nothing for the second. */
+static bool is_of_attempt(const struct call *c)
+{
+	cJSON *json = cJSON_Parse(c->h->document ? c->h->document : "{}");
+	bool post_copy = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "postCopy"));
+
+	cJSON_Delete(json);
+	return post_copy == c->g->post_copy;
+}
+
 static struct migration_answer hear_prepared(const struct call *c)
 {
-	if (!is_asking(c->g) || c->g->prepared)
+	if (!is_asking(c->g) || c->g->prepared || !is_of_attempt(c))
 		return nothing;
 	c->g->prepared = c->g->changed = true;
 	c->g->waits = MIGRATION_WAITS_FOR_NOTHING;
@@ -133,10 +145,22 @@ static bool is_waiting(const struct migration *g)
 	return g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE;
 }
 
+/* The first attempt was called off, and the source wants another one. */
+static void prepare_again(struct migration *g)
+{
+	g->post_copy = g->changed = true;
+	g->prepared = false;
+	free(take(&g->offer));
+}
+
 static struct migration_answer hear_prepare(const struct call *c)
 {
 	if (c->g->state != MIGRATION_IN)
 		return nothing;
+	if (!is_of_attempt(c) && c->g->post_copy)
+		return nothing;
+	if (!is_of_attempt(c))
+		prepare_again(c->g);
 	return say(c->g->prepared ? HANDOVER_PREPARED : HANDOVER_QUERY);
 }
 

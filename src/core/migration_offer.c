@@ -42,6 +42,7 @@ int migration_offer_read(const char *json, struct migration_offer *ret, struct e
 		rc = text_of(root, "folder", &offer.folder, err);
 	if (rc == 0)
 		rc = text_of(root, "xml", &offer.xml, err);
+	offer.post_copy = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "postCopy"));
 	cJSON_Delete(root);
 	if (rc < 0)
 		migration_offer_done(&offer);
@@ -59,6 +60,8 @@ char *migration_offer_write(const struct migration_offer *offer)
 	cJSON_AddStringToObject(root, "token", token);
 	cJSON_AddStringToObject(root, "folder", offer->folder);
 	cJSON_AddStringToObject(root, "xml", offer->xml);
+	if (offer->post_copy)
+		cJSON_AddTrueToObject(root, "postCopy");
 	return json_take_text(root);
 }
 

@@ -149,16 +149,52 @@ static const char *failure(const struct migration *g)
 	return g->refusal ? g->refusal : "libvirt did not carry it through";
 }
 
+/* All of its memory was sent before it could go over: the target lets nothing run that comes so, and libvirt resumes it
+ * here when the way ends. */
+static bool rule_came_too_early(const struct migration_view *v, struct migration_plan *plan)
+{
+	msec limit = v->g->evidence_at + SECONDS(MIGRATION_SWITCH_S);
+
+	if (!v->g->evidence_at)
+		return plan_migration(plan, MIGRATION_STEP_NOTE_EVIDENCE, NULL);
+	if (v->now.boot < limit)
+		return migration_wake(plan, limit);
+	return !v->g->cut && plan_migration(plan, MIGRATION_STEP_CUT, NULL);
+}
+
+/* With post-copy QEMU itself is the evidence: a guest that stands still for it never runs here again. The target's relay
+ * holds libvirt's last call back until the target owns it. One whose way broke down before is lost. */
+static bool rule_switched(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (!migration_knows(v) || machine_domain_state(v->m) != DOMAIN_PAUSED)
+		return false;
+	if (v->m->dom.reason == REASON_POSTCOPY)
+		return plan_migration(plan, MIGRATION_STEP_RELEASE, NULL);
+	if (v->m->dom.reason == REASON_POSTCOPY_FAILED)
+		return plan_migration(plan, MIGRATION_STEP_ABORT, failure(v->g));
+	return v->m->dom.reason == REASON_MIGRATION && rule_came_too_early(v, plan);
+}
+
+static bool wants_again(const struct migration_view *v)
+{
+	return v->g->wants_post_copy && !v->g->post_copy && !v->g->cancelled && is_wanted(v) &&
+		machine_domain_state(v->m) == DOMAIN_RUNNING;
+}
+
 static bool rule_performed(const struct migration_view *v, struct migration_plan *plan)
 {
 	if (v->g->state != MIGRATION_OUT || !v->g->performing)
 		return false;
 	if (!has_run(v))
 		return plan_migration(plan, MIGRATION_STEP_ABORT, "its run is gone");
+	if (v->g->post_copy && rule_switched(v, plan))
+		return true;
 	if (rule_watch(v, plan) || rule_copying(v, plan))
 		return plan->step != MIGRATION_STEP_NONE;
 	if (!migration_knows(v))
 		return false;
+	if (wants_again(v))
+		return plan_migration(plan, MIGRATION_STEP_AGAIN, NULL);
 	if (domain_is_alive(machine_domain_state(v->m)))
 		return plan_migration(plan, MIGRATION_STEP_ABORT, failure(v->g));
 	return rule_gone_over(v, plan);
@@ -189,12 +225,18 @@ static bool rule_tell(const struct migration_view *v, struct migration_plan *pla
 		migration_say(v, HANDOVER_ABORT, plan);
 }
 
+/* libvirt ends its part when all of the memory is there; a way that broke down never ends. */
+static bool is_sending(const struct migration_view *v)
+{
+	return v->g->post_copy && v->g->ended_well && has_run(v) && is_copying(v);
+}
+
 static bool rule_end(const struct migration_view *v, struct migration_plan *plan)
 {
 	const struct migration *g = v->g;
 
 	plan->succeeded = g->ended_well;
-	if (g->state == MIGRATION_RELEASED && g->ended)
+	if (g->state == MIGRATION_RELEASED && g->ended && !is_sending(v))
 		return plan_migration(plan, MIGRATION_STEP_FINISH,
 			g->ended_well ? NULL : "the target lost it after it had been handed over");
 	return g->state == MIGRATION_ABORTED && g->acked && (g->restored || !g->performing) &&

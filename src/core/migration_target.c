@@ -70,6 +70,24 @@ static bool finish(struct migration_plan *plan, bool succeeded, const char *reas
 	return plan_migration(plan, MIGRATION_STEP_FINISH, reason);
 }
 
+/* Of post-copy: libvirt's last call is passed on now that the guest is this host's, and all of it is here when its memory
+ * is. What broke down on the way cannot go on. */
+static bool rule_pass_on(const struct migration_view *v, struct migration_plan *plan)
+{
+	enum domain_state state = machine_domain_state(v->m);
+
+	if (!has_image(v) && !v->g->passed)
+		return !migration_may_act(v, LANE_GUEST, plan) ||
+			plan_migration(plan, MIGRATION_STEP_PASS_ON, NULL);
+	if (domain_is_alive(state) && v->m->dom.reason == REASON_POSTCOPY_FAILED)
+		return !migration_may_act(v, LANE_URGENT, plan) ||
+			plan_migration(plan, MIGRATION_STEP_DISCARD, NULL);
+	if (has_image(v) && v->m->dom.reason != REASON_POSTCOPY)
+		return false;
+	migration_look(v, plan);
+	return true;
+}
+
 static bool rule_own(const struct migration_view *v, struct migration_plan *plan)
 {
 	enum domain_state state;
@@ -83,6 +101,8 @@ static bool rule_own(const struct migration_view *v, struct migration_plan *plan
 	state = machine_domain_state(v->m);
 	if (!domain_is_alive(state))
 		return finish(plan, false, "the target lost it after it had been handed over");
+	if (v->g->post_copy && !v->g->discard && rule_pass_on(v, plan))
+		return plan->step != MIGRATION_STEP_NONE;
 	if (v->g->discard)
 		return migration_may_act(v, LANE_URGENT, plan) &&
 			plan_migration(plan, MIGRATION_STEP_DISCARD, NULL);

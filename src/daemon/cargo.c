@@ -63,6 +63,8 @@ char *cargo_of(const struct agent *agent, const struct machine *m, struct now no
 		add_text(json, "vm", vm_document(m));
 		add_text(json, "vmState", vm_state(m->vm));
 	}
+	if (m->migration && m->migration->post_copy)
+		cJSON_AddTrueToObject(json, "postCopy");
 	add_text(json, "vmi", vmi_document(m, agent->options->node_name));
 	add_text(json, "vmiState", vmi_state(m->vmi));
 	luggage_add(json, agent, m);

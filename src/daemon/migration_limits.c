@@ -3,6 +3,7 @@
  * How many migrations may leave this host at once, in which order, and what each of them may take: the
  * configuration's word, and over it that of the MigrationPolicy which suits the machine best. Loop thread only.
  */
+#include "core/migration_offer.h"
 #include "core/migration_policy.h"
 #include "daemon/agent_private.h"
 #include "daemon/migration_objects.h"
@@ -42,6 +43,7 @@ void migration_limits_freeze(const struct agent *agent, struct migration *g, con
 {
 	const struct record *ns = records_find(&agent->records, KIND_NAMESPACE, "", g->meta.ns);
 	struct policed whose = { vmi->meta.labels, ns ? ns->meta.labels : NULL };
+	autofree char *copies = migration_copies(&vmi->typed);
 	size_t n;
 	struct record *const *policies =
 		records_of_kind(&agent->records, KIND_MIGRATION_POLICY, &n);
@@ -51,6 +53,8 @@ void migration_limits_freeze(const struct agent *agent, struct migration *g, con
 	replace_str(&g->policy, policy ? policy->meta.name : NULL);
 	if (policy)
 		migration_policy_apply(policy, &g->limits);
+	if (copies) /* libvirt does not go over before the disks have */
+		g->limits.post_copy = false;
 }
 
 /* ---- how far it is ---------------------------------------------------------------------------------------------- */

@@ -65,11 +65,13 @@ int64_t past_epoch(const struct agent *agent, const char *ns, const char *name);
 /* The peer that it went to then, or NULL. */
 const char *past_peer(const struct agent *agent, const char *ns, const char *name);
 
+/* migration_results.c */
+void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result,
+	struct now now);
+
 /* migrations_turn.c */
 void migrations_turn(struct agent *agent, struct now now); /* before the machines' part */
 struct migration_view migration_view_of(const struct agent *agent, const struct migration *g,
-	struct now now);
-void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result,
 	struct now now);
 /* That machine is known to be at that peer. */
 void migration_settle_away(struct agent *agent, struct machine *m, const char *peer,

@@ -265,6 +265,43 @@ static void step_watch(struct call *c)
 	note_peer(c, NULL, "watching it again on its way to", "");
 }
 
+static void step_cut(struct call *c)
+{
+	c->g->cut = true;
+	if (c->agent->options->relay_end)
+		c->agent->options->relay_end(c->agent->options->relay_ctx, c->g->meta.uid);
+	note_peer(c, NULL, "it was there before it could go over: ending the way to", "");
+}
+
+/* What the target made ready for the first attempt is of no use to it. */
+static void step_again(struct call *c)
+{
+	struct migration *g = c->g;
+
+	g->post_copy = true;
+	g->performing = g->admitted = g->prepared = g->watched = g->wants_post_copy = false;
+	g->began = c->now.boot;
+	g->say_at = 0;
+	free(take(&g->offer));
+	free(take(&g->refusal));
+	memset(&g->progress, 0, sizeof(g->progress));
+	note_peer(c, NULL, "it takes too long: trying again with post-copy, to", "");
+	changed(c);
+}
+
+static void step_discard(struct call *c)
+{
+	if (c->g->discard)
+		return;
+	c->g->discard = true; /* not all of its memory came */
+	changed(c);
+}
+
+static void step_pass_on(struct call *c)
+{
+	note(c, false, NULL, "letting the guest go on while its memory comes");
+}
+
 static void step_cancel(struct call *c)
 {
 	c->g->cancelling = true;
@@ -378,6 +415,9 @@ static void (*const steps[MIGRATION_STEP_MAX])(struct call *c) = {
 	[MIGRATION_STEP_FAIL]          = step_fail,
 	[MIGRATION_STEP_PERFORM]       = step_perform,
 	[MIGRATION_STEP_WATCH]         = step_watch,
+	[MIGRATION_STEP_CUT]           = step_cut,
+	[MIGRATION_STEP_AGAIN]         = step_again,
+	[MIGRATION_STEP_PASS_ON]       = step_pass_on,
 	[MIGRATION_STEP_CANCEL]        = step_cancel,
 	[MIGRATION_STEP_NOTE_EVIDENCE] = step_note_evidence,
 	[MIGRATION_STEP_RELEASE]       = step_release,
@@ -387,7 +427,7 @@ static void (*const steps[MIGRATION_STEP_MAX])(struct call *c) = {
 	[MIGRATION_STEP_PREPARE]       = step_nothing,
 	[MIGRATION_STEP_COMPLETE]      = step_complete,
 	[MIGRATION_STEP_TAKE_OVER]     = step_take_over,
-	[MIGRATION_STEP_DISCARD]       = step_nothing,
+	[MIGRATION_STEP_DISCARD]       = step_discard,
 	[MIGRATION_STEP_FINISH]        = step_finish,
 	[MIGRATION_STEP_CLEAN]         = step_clean,
 };
@@ -440,29 +480,5 @@ void migrations_turn(struct agent *agent, struct now now)
 			continue;
 		checks_choose(agent, gs->list[i], now);
 		gs->dirty |= decide(agent, gs->list[i], now);
-	}
-}
-
-void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result,
-	struct now now)
-{
-	struct migration *g = m->migration;
-	bool good = result->err.code == ERR_OK;
-
-	if (!g || !m->vmi || !streq(m->vmi->meta.uid, g->vmi_uid))
-		return;
-	if (result->kind == OP_MIGRATE) {
-		g->performed = good;
-		replace_str(&g->refusal, good ? NULL : result->err.msg);
-	} else if (result->kind == OP_MIGRATE_WATCH && !good) {
-		replace_str(&g->refusal, result->err.msg);
-	} else if (result->kind == OP_MIGRATE_ABORT && !good) {
-		g->cancelling = false;
-	} else if (result->kind == OP_MIGRATE_PREPARE && good && g->state == MIGRATION_IN) {
-		g->prepared = true;
-		g->say_at = 0;
-		replace_str(&g->offer, result->text);
-		migration_touch(agent, g);
-		handover_say(agent, g, HANDOVER_PREPARED, now);
 	}
 }

@@ -118,7 +118,7 @@ static void fill_migrate(const struct agent *agent, const struct machine *m, str
 	op->peer = xstrdup(m->migration->peer);
 	op->offer = xstrdup(m->migration->offer);
 	op->copies = migration_copies(&m->vmi->typed);
-	op->paused = agent->options->tuning.handover.paused;
+	op->paused = agent->options->tuning.handover.paused && !m->migration->post_copy;
 }
 
 /* What both hosts reach is there already: what would be made in its place is another disk. */
@@ -153,7 +153,8 @@ static bool is_part_of_migration(enum op_kind kind)
 /* libvirt may be copying it, for this life of the agent or for one before. */
 static bool may_be_copied(const struct migration *g)
 {
-	return g->role == MIGRATION_SOURCE && g->state == MIGRATION_OUT && g->performing;
+	return g->role == MIGRATION_SOURCE && g->performing &&
+		(g->state == MIGRATION_OUT || (g->state == MIGRATION_RELEASED && g->post_copy));
 }
 
 /* UUIDs of such domains, of that machine or of all; owned by the caller, NULL: none. */
@@ -198,6 +199,8 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		fill_migrate(agent, m, op);
 	if (op_kind_lane(op->kind) == LANE_MIGRATE)
 		op->limits = m->migration->limits;
+	if (is_part_of_migration(op->kind) && m->migration)
+		op->post_copy = m->migration->post_copy;
 	if (op->kind == OP_MIGRATE_PREPARE)
 		fill_migrate_prepare(agent, m, op);
 	if (op->kind == OP_READ)

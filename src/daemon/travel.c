@@ -141,7 +141,8 @@ static struct relay_config relay_of(const struct travel *t, const struct peer_co
 		.cert = c->tls_cert,
 		.key = c->tls_key,
 		.user = *user ? (char *)(uintptr_t)user : NULL,
-		.disks = t->op.copies != NULL };
+		.disks = t->op.copies != NULL,
+		.postcopy = t->op.post_copy };
 
 	memcpy(r.token, t->offer.token, sizeof(r.token));
 	if (r.source) {
@@ -149,6 +150,7 @@ static struct relay_config relay_of(const struct travel *t, const struct peer_co
 	} else {
 		r.xml = t->offer.xml;
 		r.libvirt = t->host->libvirt_socket;
+		r.hold = t->op.post_copy ? RELAY_HOLD_CALL : RELAY_HOLD_NOTHING;
 	}
 	return r;
 }
@@ -198,6 +200,7 @@ static void make_offer(struct travel *t)
 {
 	t->offer.folder = folder_of(t->host, t->op.migration);
 	t->offer.xml = take(&t->result.text);
+	t->offer.post_copy = t->op.post_copy;
 	if (getrandom(t->offer.token, sizeof(t->offer.token), 0) != sizeof(t->offer.token))
 		abort();
 	start_relay(t);
@@ -209,6 +212,29 @@ static void tell_offer(struct travel *t)
 	if (strlen(t->result.text) > HANDOVER_OFFER_MAX / 2)
 		err_set(&t->result.err, ERR_TOO_LARGE, "its domain is too large to be told of");
 	next_stage(t);
+}
+
+/* On a worker: the relay is another process. */
+static void ask_relay(uv_work_t *work)
+{
+	struct travel *t = work->data;
+	autofree char *folder = folder_of(t->host, t->op.migration);
+	struct relay_request request = { .verb = RELAY_RELEASE };
+	struct relay_status status;
+
+	relay_ask(folder, &request, &status, &t->result.err);
+}
+
+static void after_relay(uv_work_t *work, int status)
+{
+	(void)status;
+	next_stage(work->data);
+}
+
+/* What the target's relay holds back is passed on. */
+static void let_go(struct travel *t)
+{
+	uv_queue_work(t->host->loop, &t->work, ask_relay, after_relay);
 }
 
 static int take_offer(struct travel *t, struct err *err)
@@ -241,7 +267,8 @@ static void use_offer(struct travel *t)
 
 /* clang-format off */
 static stage_fn *const target_stages[] = { end_old_relay, make_volumes, ask_libvirt, make_offer, tell_offer, NULL };
-static stage_fn *const source_stages[] = { use_offer, ask_libvirt, NULL };
+static stage_fn *const source_stages[] = { end_old_relay, use_offer, ask_libvirt, NULL };
+static stage_fn *const pass_stages[] = { let_go, NULL };
 static stage_fn *const watch_stages[] = { ask_libvirt, NULL };
 /* clang-format on */
 
@@ -273,6 +300,8 @@ static stage_fn *const *stages_of(enum op_kind kind)
 {
 	if (kind == OP_MIGRATE_WATCH)
 		return watch_stages;
+	if (kind == OP_MIGRATE_PASS)
+		return pass_stages;
 	return kind == OP_MIGRATE ? source_stages : target_stages;
 }
 
@@ -299,7 +328,8 @@ static void after_nothing(uv_work_t *work, int status)
 
 bool travel_is_op(enum op_kind kind)
 {
-	return kind == OP_MIGRATE_PREPARE || op_kind_lane(kind) == LANE_MIGRATE;
+	return kind == OP_MIGRATE_PREPARE || kind == OP_MIGRATE_PASS ||
+		op_kind_lane(kind) == LANE_MIGRATE;
 }
 
 void travel_submit(struct host *host, const struct op *op)
@@ -328,6 +358,7 @@ bool travel_took(struct host *host, const struct op_result *result)
 	if (!t)
 		return false;
 	t->result.err = result->err;
+	t->result.post_copy = result->post_copy;
 	replace_str(&t->result.text, result->text);
 	replace_str(&t->result.fallback, result->fallback);
 	next_stage(t);

@@ -106,10 +106,10 @@ static void add_disks(struct params *p, const struct op *op)
 	add_path(p, VIR_MIGRATE_PARAM_DISKS_URI, op, RELAY_DISKS);
 }
 
-/* As many as there are CPUs to fill them; one is none. */
-static int parallel(void)
+/* As many as there are CPUs to fill them; one is none, and QEMU has no more with post-copy. */
+static int parallel(const struct op *op)
 {
-	return (int)MIN(sysconf(_SC_NPROCESSORS_ONLN) / 2, PARALLEL_MAX);
+	return op->post_copy ? 1 : (int)MIN(sysconf(_SC_NPROCESSORS_ONLN) / 2, PARALLEL_MAX);
 }
 
 static void fill_params(struct params *p, const struct op *op, const char *xml)
@@ -121,8 +121,8 @@ static void fill_params(struct params *p, const struct op *op, const char *xml)
 	add_path(p, VIR_MIGRATE_PARAM_URI, op, RELAY_DATA);
 	if (op->copies)
 		add_disks(p, op);
-	if (parallel() > 1)
-		add_int(p, VIR_MIGRATE_PARAM_PARALLEL_CONNECTIONS, parallel());
+	if (parallel(op) > 1)
+		add_int(p, VIR_MIGRATE_PARAM_PARALLEL_CONNECTIONS, parallel(op));
 	if (mib)
 		p->failed |= virTypedParamsAddULLong(&p->list, &p->n, &p->max,
 				     VIR_MIGRATE_PARAM_BANDWIDTH, (unsigned long long)mib) < 0;
@@ -135,9 +135,10 @@ static unsigned flags_of(const struct op *op)
 		VIR_MIGRATE_UNSAFE;
 
 	flags |= op->paused ? VIR_MIGRATE_PAUSED : 0;
+	flags |= op->post_copy ? VIR_MIGRATE_POSTCOPY : 0;
 	flags |= op->copies ? VIR_MIGRATE_NON_SHARED_DISK : 0;
 	flags |= op->limits.auto_converge ? VIR_MIGRATE_AUTO_CONVERGE : 0;
-	flags |= parallel() > 1 ? VIR_MIGRATE_PARALLEL : 0;
+	flags |= parallel(op) > 1 ? VIR_MIGRATE_PARALLEL : 0;
 	return flags;
 }
 
@@ -155,6 +156,8 @@ struct migrating {
 	struct migration_watch watch;
 	struct virt_events *events; /* borrowed */
 	unsigned looks;
+	bool again;    /* it was called off for another attempt */
+	bool switched; /* the guest goes over, or has */
 	enum migration_mode mode;
 	unsigned downtime_ms; /* that it was allowed; 0: QEMU's own */
 	const char *given_up; /* a constant or NULL: why the monitor called it off */
@@ -178,10 +181,23 @@ static void obey(struct migrating *m, const struct migration_order *order)
 		break;
 	case MIGRATION_POST_COPY: /* never allowed beside PAUSED: it is a second attempt's */
 	case MIGRATION_ABORT:
+		m->again = order->action == MIGRATION_POST_COPY;
 		m->given_up = order->why;
 		virDomainAbortJob(m->dom);
 		break;
 	}
+}
+
+/* The second attempt: as soon as all of the memory was sent once. From then on nothing can be called off; and it must not
+ * come to its end before, for the target would be let run by nobody. */
+static void go_over(struct migrating *m, const struct migration_progress *p)
+{
+	if (!m->looks)
+		virDomainMigrateSetMaxDowntime(m->dom, 1, 0);
+	if (!m->switched && p->iteration > 1)
+		m->switched = virDomainMigrateStartPostCopy(m->dom, 0) == 0;
+	if (m->switched)
+		m->mode = MIGRATION_MODE_POST_COPY;
 }
 
 static void watch(struct migrating *m)
@@ -189,12 +205,18 @@ static void watch(struct migrating *m)
 	struct migration_progress p;
 	struct migration_seen seen;
 	struct migration_order order;
+	struct migration_limits limits = m->op->limits;
 
 	if (!virt_progress(m->dom, &p))
 		return;
-	seen = (struct migration_seen){ p.elapsed, p.total, p.remaining, p.iteration, false,
+	if (m->op->post_copy) {
+		go_over(m, &p);
+		limits.max_downtime_ms = 0;
+		limits.post_copy = limits.disrupt = false; /* that is what is being done */
+	}
+	seen = (struct migration_seen){ p.elapsed, p.total, p.remaining, p.iteration, m->switched,
 		false };
-	order = migration_monitor(&m->watch, &m->op->limits, &seen);
+	order = migration_monitor(&m->watch, &limits, &seen);
 	obey(m, &order);
 	p.mode = m->mode;
 	p.downtime_ms = m->downtime_ms;
@@ -283,9 +305,10 @@ static void migrate(struct migrating *m, struct err *err)
 }
 
 static void with_domain(virDomainPtr dom, const struct op *op, struct virt_events *events,
-	struct err *err)
+	struct op_result *result)
 {
 	const char *name = virDomainGetName(dom);
+	struct err *err = &result->err;
 	struct migrating m = { .dom = dom, .op = op, .events = events };
 	char *uri = virConnectGetURI(virDomainGetConnect(dom));
 	char *here = virDomainGetXMLDesc(dom, VIR_DOMAIN_XML_MIGRATABLE);
@@ -297,6 +320,7 @@ static void with_domain(virDomainPtr dom, const struct op *op, struct virt_event
 	else if (migration_xml(here, op->xml, &xml, err) == 0) {
 		m.xml = xml;
 		migrate(&m, err);
+		result->post_copy = m.again && err->code;
 	}
 	free(here);
 	free(uri);
@@ -314,7 +338,7 @@ void virt_do_migrate(virConnectPtr conn, const struct op *op, struct op_result *
 	dom = virt_find_ours(conn, op, &result->err);
 	if (!dom)
 		return;
-	with_domain(dom, op, events, &result->err);
+	with_domain(dom, op, events, result);
 	virDomainFree(dom);
 }
 
@@ -345,6 +369,7 @@ void virt_do_migrate_watch(virConnectPtr conn, const struct op *op, struct op_re
 	if (!m.dom)
 		return;
 	watch_job(&m, &result->err);
+	result->post_copy = m.again;
 	virDomainFree(m.dom);
 }
 

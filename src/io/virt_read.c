@@ -27,6 +27,11 @@ static const enum domain_state states[] = {
 	[VIR_DOMAIN_PMSUSPENDED] = DOMAIN_PMSUSPENDED,
 };
 
+static const enum domain_reason running_reasons[] = { /* of post-copy, that not all of its memory is here */
+	[VIR_DOMAIN_RUNNING_POSTCOPY]        = REASON_POSTCOPY,
+	[VIR_DOMAIN_RUNNING_POSTCOPY_FAILED] = REASON_POSTCOPY_FAILED,
+};
+
 static const enum domain_reason paused_reasons[] = {
 	[VIR_DOMAIN_PAUSED_UNKNOWN]         = REASON_UNKNOWN,
 	[VIR_DOMAIN_PAUSED_USER]            = REASON_USER,
@@ -79,6 +84,7 @@ static const enum domain_reason stopped_details[] = {
 
 /* Of the other states every reason reads as unknown. */
 static const struct { const enum domain_reason *list; int n; } reasons[] = {
+	[VIR_DOMAIN_RUNNING]  = { running_reasons,  ARRAY_SIZE(running_reasons) },
 	[VIR_DOMAIN_PAUSED]   = { paused_reasons,   ARRAY_SIZE(paused_reasons) },
 	[VIR_DOMAIN_SHUTDOWN] = { shutdown_reasons, ARRAY_SIZE(shutdown_reasons) },
 	[VIR_DOMAIN_SHUTOFF]  = { shutoff_reasons,  ARRAY_SIZE(shutoff_reasons) },

@@ -109,6 +109,7 @@ static void work(struct rig *r, const struct op *op, struct op_result *result)
 	case OP_MIGRATE_PREPARE:
 	case OP_MIGRATE:
 	case OP_MIGRATE_WATCH:
+	case OP_MIGRATE_PASS:
 	case OP_MIGRATE_ABORT:
 	case OP_MIGRATE_RESUME:
 	case OP_KIND_MAX:

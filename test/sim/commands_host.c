@@ -95,6 +95,8 @@ void do_libvirt(struct command *c)
 		fake_stop_at(w, c->n > 1 ? c->words[1] : "");
 	} else if (streq(what, "go-on")) {
 		fake_stop_at(w, "");
+	} else if (streq(what, "busy")) { /* busy on|off: what its guests do to their memory */
+		w->fake.busy = c->n > 1 && streq(c->words[1], "on");
 	} else if (streq(what, "odd")) {
 		w->fake.odd = true;
 	} else if (streq(what, "silent")) {
@@ -179,6 +181,12 @@ void do_tune(struct command *c)
 		static const char *const elsewhere[] = { "/elsewhere", NULL };
 
 		c->w->options.policy.host_disk_roots = elsewhere;
+		return;
+	}
+	if (streq(c->words[0], "post-copy")) { /* soon */
+		tuning->migrations.limits.post_copy = streq(value, "on");
+		tuning->migrations.limits.disrupt = streq(value, "on");
+		tuning->migrations.limits.completion_s_per_gib = 1;
 		return;
 	}
 	if (streq(c->words[0], "guard")) {

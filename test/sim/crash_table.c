@@ -77,6 +77,10 @@ static const struct {
 		END_NONE, NULL \
 	} /* it cannot be */
 
+/* A guest whose migration does not end, until the second attempt is begun. */
+#define POST_COPY \
+	"tune post-copy on|libvirt busy on|migrate web node2|wait 1|libvirt stop-at copy|wait 1"
+
 /* clang-format off */
 static const struct {
 	const char *step;  /* durable at the source / at the target */
@@ -120,6 +124,16 @@ static const struct {
 	{ "S cleans (DONE/DONE)",
 	  "libvirt hang undefine|migrate web node2|wait 1.5",
 						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_COLD), S(T_COLD), S(T_RUN),  S(T_RUN) } },
+	{ "P1: the second attempt, not gone over (OUT/IN)",
+	  POST_COPY "|wait 1",
+						     { S(T_RUN),  F(S_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  F(S_RUN),  F(S_RUN),  F(S_RUN),  S(T_RUN),  S(T_RUN) } },
+	/* Of QEMU T and host T: the source releases before libvirt tells it that the way broke down. */
+	{ "P1b: gone over, not released (OUT/IN)",
+	  POST_COPY "|libvirt hang read|libvirt go-on|wait 1",
+						     { S(T_RUN),  F(S_COLD), F(S_COLD), F(S_COLD), S(T_RUN),  F(S_COLD), F(T_COLD), F(T_COLD), F(S_COLD), F(S_COLD) } },
+	{ "P2: post-copy (RELEASED/OWNER)",
+	  POST_COPY "|libvirt stop-at finish|wait 2",
+						     { S(T_RUN),  S(T_RUN),  F(T_COLD), F(T_COLD), S(T_RUN),  S(T_RUN),  F(T_COLD), F(T_COLD), S(T_RUN),  S(T_RUN) } },
 };
 /* clang-format on */
 

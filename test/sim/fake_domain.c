@@ -450,6 +450,12 @@ static void do_prepare(struct world *w, const struct op *op, struct op_result *r
 		add_dir(&w->fake, strrchr(op->kept, '/') + 1);
 }
 
+static void do_migrate_prepare(struct world *w, const struct op *op, struct op_result *result)
+{
+	do_prepare(w, op, result);
+	result->text = op->post_copy ? xstrdup("{\"postCopy\":true}") : NULL;
+}
+
 static void do_clean(struct world *w, const struct op *op, struct op_result *result)
 {
 	(void)result;
@@ -466,6 +472,12 @@ static void do_migrate_abort(struct world *w, const struct op *op, struct op_res
 {
 	(void)result;
 	fake_migrate_abort(w, op);
+}
+
+static void do_migrate_pass(struct world *w, const struct op *op, struct op_result *result)
+{
+	(void)result;
+	fake_pass(w, op);
 }
 
 static void do_migrate_resume(struct world *w, const struct op *op, struct op_result *result)
@@ -541,7 +553,8 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_PURGE]    = do_purge,
 	[OP_DROP]     = do_drop,
 	[OP_WORDS]    = do_words,
-	[OP_MIGRATE_PREPARE] = do_prepare,
+	[OP_MIGRATE_PREPARE] = do_migrate_prepare,
+	[OP_MIGRATE_PASS] = do_migrate_pass,
 	[OP_MIGRATE_ABORT] = do_migrate_abort,
 	[OP_MIGRATE_RESUME] = do_migrate_resume,
 };

@@ -399,7 +399,6 @@ void host_reboot(struct world *w)
 {
 	agent_down(w);
 	fake_drop_ops(w, FATE_VANISH);
-	fake_lose_jobs(w);
 	for (size_t i = 0; i < DOMAINS_MAX; i++) {
 		struct fake_domain *dom = &w->fake.domains[i];
 
@@ -408,6 +407,7 @@ void host_reboot(struct world *w)
 		dom->state = DOMAIN_SHUTOFF;
 		dom->reason = REASON_UNKNOWN;
 	}
+	fake_lose_jobs(w);
 	w->boot_base = w->t - SECONDS(20);
 	w->boot_id[0]++;
 	w->going_down = false;

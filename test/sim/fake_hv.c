@@ -43,6 +43,7 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_MIGRATE_PREPARE] = 18, /* and 2 before it, for COMPARE */
 	[OP_MIGRATE]  = 5,
 	[OP_MIGRATE_WATCH] = 5,
+	[OP_MIGRATE_PASS] = 5,
 	[OP_MIGRATE_ABORT] = 5,
 	[OP_MIGRATE_RESUME] = 5,
 };
@@ -145,6 +146,7 @@ void fake_answer_job(struct world *w, const struct fake_job *job, const struct e
 
 	later->life = job->life;
 	later->result = (struct op_result){ .id = job->op, .kind = job->kind, .err = *err };
+	later->result.post_copy = job->again;
 }
 
 static bool is_job(enum op_kind kind)

@@ -9,6 +9,9 @@
 #include "sim.h"
 
 #define COPY_TIME    600
+#define LOOK_TIME    400         /* … at what is copied */
+#define HELD_TIME    20          /* until what is held back is looked at again */
+#define CONVERGES    SECONDS(60) /* a busy guest that is slowed down, or paused */
 #define SWITCH_TIME  20
 #define FINISH_TIME  20
 #define CONFIRM_TIME 200 /* libvirt polls for its QEMU's end */
@@ -57,12 +60,28 @@ static void end_job(struct world *w, struct fake_job *job, const char *why)
 	fake_answer_job(w, job, &err);
 }
 
+/* With post-copy neither end is whole: the one has no guest any more, and the other not all of its memory. */
+static void break_down(struct world *w, struct fake_job *job)
+{
+	struct world *to = w->lab->hosts[job->to];
+	struct fake_domain *ends[] = { fake_find_uuid(w, job->uuid),
+		fake_find_uuid(to, job->uuid) };
+
+	for (unsigned i = 0; i < ARRAY_SIZE(ends); i++) {
+		if (!ends[i] || !ends[i]->active || ends[i]->reason != REASON_POSTCOPY)
+			continue;
+		ends[i]->reason = REASON_POSTCOPY_FAILED;
+		look_again(i ? to : w, ends[i]);
+	}
+}
+
 /* Also when the target has it already, and its answer was lost. */
 static void fail(struct world *w, struct fake_job *job, const char *why)
 {
 	struct fake_domain *dom = fake_find_uuid(w, job->uuid);
 
 	drop_incoming(w->lab->hosts[job->to], job->uuid);
+	break_down(w, job);
 	if (dom && dom->active && dom->state == DOMAIN_PAUSED && dom->reason == REASON_MIGRATION)
 		domain_pause(w, dom, job->was_paused);
 	end_job(w, job, why);
@@ -73,8 +92,10 @@ static void fail(struct world *w, struct fake_job *job, const char *why)
 static bool is_cut(const struct world *w, const struct fake_job *job)
 {
 	const struct world *to = w->lab->hosts[job->to];
+	bool direct = job->post_copy && job->stage == STAGE_FINISH; /* from QEMU to QEMU */
 
-	return to->fake.down || to->fake.libvirts != job->libvirts || w->lab->cut[w->host][job->to];
+	return (!direct && (to->fake.down || to->fake.libvirts != job->libvirts)) ||
+		w->lab->cut[w->host][job->to];
 }
 
 static bool has_incoming(struct world *w, const struct fake_job *job)
@@ -90,9 +111,9 @@ static const char *copied(struct world *w, struct fake_job *job, struct fake_dom
 		return "the guest ended";
 	if (is_cut(w, job) || !has_incoming(w, job))
 		return "the connection to the target was lost";
-	job->was_paused = dom->state == DOMAIN_PAUSED;
+	job->was_paused = dom->state == DOMAIN_PAUSED && dom->reason != REASON_MIGRATION;
 	dom->state = DOMAIN_PAUSED;
-	dom->reason = REASON_MIGRATION;
+	dom->reason = job->post_copy ? REASON_POSTCOPY : REASON_MIGRATION;
 	look_again(w, dom);
 	return NULL;
 }
@@ -106,21 +127,35 @@ static const char *switched(struct world *w, struct fake_job *job, struct fake_d
 	if (is_cut(w, job) || !has_incoming(w, job))
 		return "the target did not finish";
 	image->incoming = false;
-	image->arrived = true;
+	image->arrived = !job->post_copy;
 	image->stale = false;
 	image->reason = REASON_USER;
 	look_again(to, image);
 	if (!job->paused) {
 		image->state = DOMAIN_RUNNING;
-		image->reason = REASON_UNKNOWN;
+		image->reason = job->post_copy ? REASON_POSTCOPY : REASON_UNKNOWN;
 		fake_runs(to, image);
 	}
 	return NULL;
 }
 
+/* Of post-copy: the rest of the memory. */
+static const char *sent(struct world *w, struct fake_job *job, struct fake_domain *dom)
+{
+	struct world *to = w->lab->hosts[job->to];
+	struct fake_domain *image = fake_find_uuid(to, job->uuid);
+
+	if (is_cut(w, job) || !dom || !dom->active || !image || !image->active)
+		return "the way broke down in post-copy";
+	image->reason = REASON_UNKNOWN;
+	look_again(to, image);
+	return NULL;
+}
+
 static const char *finished(struct world *w, struct fake_job *job, struct fake_domain *dom)
 {
-	(void)dom;
+	if (job->post_copy)
+		return sent(w, job, dom);
 	return is_cut(w, job) ? "the target's answer was lost" : NULL;
 }
 
@@ -146,24 +181,113 @@ static const struct {
 };
 /* clang-format on */
 
-static void go_on(struct world *w, struct fake_job *job)
+static void later(struct world *w, struct fake_job *job, msec lasts)
 {
-	struct pending *p;
+	struct pending *p = world_later(w, lasts, next_stage);
 
-	job->waits = streq(w->fake.stop_at, stage_names[job->stage]);
-	if (job->waits)
-		return;
-	p = world_later(w, stages[job->stage].lasts, next_stage);
 	p->domain = (int)(job - w->fake.jobs);
 	p->boot = job->serial;
 }
+
+static void go_on(struct world *w, struct fake_job *job)
+{
+	job->waits = streq(w->fake.stop_at, stage_names[job->stage]);
+	if (!job->waits)
+		later(w, job, stages[job->stage].lasts);
+}
+
+/* ---- who watches ---------------------------------------------------------------------------------------- */
+
+static void give_up(struct world *w, struct fake_job *job, const struct migration_order *order)
+{
+	autofree char *why = xasprintf("it was called off: %s", order->why);
+
+	job->again = order->action == MIGRATION_POST_COPY;
+	fail(w, job, why);
+}
+
+static void obey(struct world *w, struct fake_job *job, struct fake_domain *dom,
+	const struct migration_order *order)
+{
+	if (order->action == MIGRATION_ABORT || order->action == MIGRATION_POST_COPY) {
+		give_up(w, job, order);
+	} else if (order->action == MIGRATION_PAUSE) {
+		dom->state = DOMAIN_PAUSED;
+		dom->reason = REASON_MIGRATION;
+		look_again(w, dom);
+	}
+}
+
+static void tell(struct world *w, struct fake_domain *dom, const struct migration_seen *seen)
+{
+	struct domain_event event = { .kind = DOMAIN_EVENT_PROGRESS };
+
+	event.progress = (struct migration_progress){ .elapsed = seen->elapsed,
+		.total = seen->total,
+		.processed = seen->total - seen->remaining,
+		.remaining = seen->remaining,
+		.rate = 100 << 20,
+		.iteration = seen->iteration };
+	fake_emit(w, dom, &event);
+}
+
+/* Of 1 GiB; what remains is as much at each look, until the guest is held up. */
+static bool is_copied_by(struct world *w, struct fake_job *job, struct fake_domain *dom)
+{
+	struct migration_seen seen = { .elapsed = w->t - job->begun,
+		.total = INT64_C(1) << 30,
+		.remaining = INT64_C(1) << 20,
+		.iteration = 2 };
+	bool held = dom->state == DOMAIN_PAUSED, slowed = job->limits.auto_converge;
+	struct migration_order order;
+
+	if (!w->fake.busy || job->post_copy || held || (slowed && seen.elapsed > CONVERGES))
+		return true;
+	tell(w, dom, &seen);
+	order = migration_monitor(&job->watch, &job->limits, &seen);
+	obey(w, job, dom, &order);
+	return false;
+}
+
+/* Whether the stage has not come to its end yet, and nothing is wrong with it. */
+static bool lasts(struct world *w, struct fake_job *job)
+{
+	struct fake_domain *dom = fake_find_uuid(w, job->uuid);
+
+	if (!dom || !dom->active || is_cut(w, job) || !has_incoming(w, job))
+		return false;
+	if (job->stage == STAGE_COPY && !is_copied_by(w, job, dom)) {
+		if (job->active)
+			later(w, job, LOOK_TIME);
+		return true;
+	}
+	if (job->stage != STAGE_SWITCH || !job->post_copy || job->passed)
+		return false;
+	later(w, job, HELD_TIME);
+	return true;
+}
+
+/* The target's agent lets it go on: libvirt's call comes through. */
+void fake_pass(struct world *w, const struct op *op)
+{
+	struct world *from;
+
+	for (unsigned i = 0; w->lab && (from = world_host(w, i)); i++) {
+		struct fake_job *job = job_of(from, op->uuid);
+
+		if (job && from->lab->hosts[job->to] == w)
+			job->passed = true;
+	}
+}
+
+/* ---- the way ---------------------------------------------------------------------------------------------- */
 
 static void next_stage(struct world *w, struct pending *p)
 {
 	struct fake_job *job = &w->fake.jobs[p->domain];
 	const char *why;
 
-	if (!job->active || job->serial != p->boot)
+	if (!job->active || job->serial != p->boot || lasts(w, job))
 		return;
 	why = stages[job->stage].end(w, job, fake_find_uuid(w, job->uuid));
 	if (why) {
@@ -242,6 +366,9 @@ bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct er
 		.life = life,
 		.kind = op->kind,
 		.paused = op->paused,
+		.post_copy = op->post_copy,
+		.begun = w->t,
+		.limits = op->limits,
 		.libvirts = to->fake.libvirts };
 	copy_str(job->uuid, UID_SIZE, op->uuid);
 	go_on(w, job);
@@ -277,7 +404,10 @@ static void lose_job(struct world *w, struct fake_job *job)
 	struct fake_domain *dom = fake_find_uuid(w, job->uuid);
 
 	job->active = false;
+	if (job->post_copy && job->stage == STAGE_FINISH && !sent(w, job, dom))
+		job->stage = STAGE_CONFIRM; /* the rest of the memory needs none */
 	drop_incoming(w->lab->hosts[job->to], job->uuid);
+	break_down(w, job);
 	if (job->stage != STAGE_CONFIRM || !dom || !dom->active)
 		return;
 	dom->active = false;

@@ -129,9 +129,11 @@ static void heal(struct game *g)
 static void make(struct game *g)
 {
 	size_t n = LINES_MIN + random_draw(g->seed, LINES_MAX - LINES_MIN);
+	bool busy; /* guests go over before their memory */
 	autofree char *hosts = xasprintf("hosts %u", g->hosts);
 	autofree char *vm = xasprintf("vm web %s", DRAW(g->seed, strategies));
 
+	busy = !random_draw(g->seed, 3);
 	add(g, 0, hosts);
 	g->s->hosts = g->hosts;
 	if (!random_draw(g->seed, 3))
@@ -141,6 +143,10 @@ static void make(struct game *g)
 	add(g, 0, "wait 1");
 	for (unsigned host = 0; host < g->hosts; host++)
 		g->state[host] = AGENT | LIBVIRT | LINK;
+	for (unsigned host = 0; busy && host < g->hosts; host++) {
+		add(g, host, "@tune post-copy on");
+		add(g, host, "@libvirt busy on");
+	}
 	if (random_draw(g->seed, 4))
 		add(g, 0, "@try migrate web $");
 	while (g->s->n < n)

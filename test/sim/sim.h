@@ -22,6 +22,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "core/migration_monitor.h"
 #include "daemon/agent.h"
 
 #define DOMAINS_MAX     16
@@ -123,6 +124,12 @@ struct fake_job { /* libvirt moves a domain */
 	bool waits;      /* asked for by the scenario */
 	bool paused;     /* the target leaves it standing */
 	bool was_paused; /* before it was stopped for this */
+	bool post_copy;  /* the guest goes over before its memory does */
+	bool passed;     /* … when the target's agent lets it */
+	bool again;      /* it was called off for that */
+	msec begun;
+	struct migration_limits limits;
+	struct migration_watch watch;
 	enum fake_stage stage;
 	uint64_t serial;
 	char uuid[UID_SIZE];
@@ -173,6 +180,7 @@ struct fake {
 	unsigned lists; /* asked for */
 	struct fake_job jobs[DOMAINS_MAX];
 	char stop_at[16];  /* a stage, or "" */
+	bool busy;         /* guests change their memory faster than it can be sent */
 	uint64_t libvirts; /* counts libvirtd's lives */
 	bool linked;       /* the agent has a connection */
 	uint64_t link;
@@ -358,6 +366,7 @@ void fake_lose_jobs(struct world *w); /* libvirtd, or its host, is gone */
 void fake_runs(struct world *w, struct fake_domain *dom);
 
 /* fake_hv.c */
+void fake_pass(struct world *w, const struct op *op);
 void fake_answer_job(struct world *w, const struct fake_job *job, const struct err *err);
 void fake_start(struct world *w);
 void fake_emit(struct world *w, const struct fake_domain *dom, const struct domain_event *event);

@@ -248,6 +248,10 @@ static const char *migration_objection(struct world *w, const struct op *op)
 	if (op->kind == OP_MIGRATE || op->kind == OP_MIGRATE_WATCH || op->kind == OP_MIGRATE_ABORT)
 		return find_row(w, uid, MIGRATION_SOURCE, IN(OUT)).found ? NULL
 									 : "it is not on its way";
+	if (op->kind == OP_MIGRATE_PASS)
+		return find_row(w, uid, MIGRATION_TARGET, IN(OWNER)).found
+			? NULL
+			: "it is not this host's guest yet";
 	if (find_row(w, uid, MIGRATION_SOURCE, IN(ABORTED)).found ||
 		find_row(w, uid, MIGRATION_TARGET, IN(OWNER)).found)
 		return NULL;
@@ -349,6 +353,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_MIGRATE_PREPARE:
 	case OP_MIGRATE:
 	case OP_MIGRATE_WATCH:
+	case OP_MIGRATE_PASS:
 	case OP_MIGRATE_ABORT:
 	case OP_MIGRATE_RESUME:
 	case OP_KIND_MAX:

@@ -338,6 +338,26 @@ static void busy_lane(void)
 	m.ops[LANE_GUEST].kind = OP_MIGRATE_RESUME;
 }
 
+static void wants_post_copy(void)
+{
+	g.wants_post_copy = true;
+}
+
+static void post_copy(void)
+{
+	g.post_copy = true;
+}
+
+static void went_post_copy(void)
+{
+	pauses(REASON_POSTCOPY);
+}
+
+static void broke_down(void)
+{
+	pauses(REASON_POSTCOPY_FAILED);
+}
+
 #define SAY(kind)  MIGRATION_STEP_SAY, HANDOVER_##kind
 #define STEP(step) MIGRATION_STEP_##step, 0
 
@@ -402,6 +422,28 @@ static const struct row source_rows[] = {
 	{ { went_over, waiting }, STEP(NONE), NULL },
 	{ { went_over, silence }, STEP(ABORT), "has not said within 30 s" },
 	{ { went_over, fresh, unseen }, STEP(NONE), NULL },
+
+	{ { performing, wants_post_copy }, STEP(AGAIN), NULL },
+	{ { performing, wants_post_copy, cancelled }, STEP(ABORT), "it was cancelled" },
+	{ { performing, wants_post_copy, post_copy }, STEP(ABORT),
+		"libvirt did not carry it through" },
+	{ { performing, wants_post_copy, stands_still }, STEP(ABORT),
+		"libvirt did not carry it through" },
+	{ { copying, post_copy }, STEP(NONE), NULL },
+	{ { copying, post_copy, cancelled }, STEP(CANCEL), NULL },
+	{ { copying, post_copy, went_post_copy }, STEP(RELEASE), NULL },
+	{ { copying, went_post_copy }, STEP(NONE), NULL },
+	{ { cancelled, copying, post_copy, went_post_copy }, STEP(RELEASE), NULL },
+	{ { copying, post_copy, broke_down }, STEP(ABORT), "libvirt did not carry it through" },
+	{ { copying, post_copy, stands_still }, STEP(NOTE_EVIDENCE), NULL },
+	{ { copying, post_copy, stands_still, waiting }, STEP(NONE), NULL },
+	{ { copying, post_copy, stands_still, silence }, STEP(CUT), NULL },
+	{ { performing, post_copy, went_post_copy, unseen }, STEP(NONE), NULL },
+
+	{ { released, post_copy, copying }, SAY(COMMIT), NULL },
+	{ { released, post_copy, copying, ended }, SAY(COMMIT), NULL },
+	{ { released, post_copy, copying, ended_badly }, STEP(FINISH), "lost it" },
+	{ { released, post_copy, ended }, STEP(FINISH), NULL },
 
 	{ { released }, SAY(COMMIT), NULL },
 	{ { released, said_now }, STEP(NONE), NULL },
@@ -500,6 +542,25 @@ static void held(void)
 static void running(void)
 {
 	m.dom.state = DOMAIN_RUNNING;
+	m.dom.reason = REASON_UNKNOWN;
+}
+
+static void passed_on(void)
+{
+	g.passed = true;
+}
+
+static void sending(void)
+{
+	passed_on();
+	m.dom.state = DOMAIN_RUNNING;
+	m.dom.reason = REASON_POSTCOPY;
+}
+
+static void sending_broke_down(void)
+{
+	sending();
+	m.dom.reason = REASON_POSTCOPY_FAILED;
 }
 
 static void discarded(void)
@@ -564,6 +625,14 @@ static const struct row target_rows[] = {
 	{ { owner, run_is_gone }, STEP(FINISH), "its run is gone" },
 	{ { owner, discarded }, STEP(DISCARD), NULL },
 	{ { owner, discarded, gone }, STEP(FINISH), "the target lost it" },
+	{ { owner, post_copy, incoming }, STEP(PASS_ON), NULL },
+	{ { owner, post_copy, incoming, busy_lane }, STEP(NONE), NULL },
+	{ { owner, post_copy, incoming, passed_on }, STEP(NONE), NULL },
+	{ { owner, post_copy, sending }, STEP(NONE), NULL },
+	{ { owner, post_copy, sending, to_be_looked_at }, STEP(LOOK), NULL },
+	{ { owner, post_copy, sending_broke_down }, STEP(DISCARD), NULL },
+	{ { owner, post_copy, running }, STEP(FINISH), NULL },
+	{ { owner, post_copy, gone }, STEP(FINISH), "the target lost it" },
 	{ { target_aborted }, STEP(NONE), NULL },
 	{ { target_aborted, run_is_gone }, STEP(CLEAN), NULL },
 	{ { target_done }, SAY(FINALIZED), NULL },
