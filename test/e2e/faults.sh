@@ -138,6 +138,7 @@ relay_pid() # HOST
 }
 has_relay() { [ -n "$(relay_pid "$1")" ]; }
 qemu_file() { echo "$T/$1/run/libvirt/qemu/default_$guest.pid"; } # HOST
+domain_runs() { domain_state "$1" "default_$guest" 2>/dev/null | grep -q '^running'; }
 is_shut_off() { domain_state "$1" "default_$guest" | grep -q '^shut off'; }
 
 stop() { kill -STOP "$1"; }
@@ -341,12 +342,13 @@ fault_link()
 
 # ---- what must have come of it -----------------------------------------------------------------------------------------
 
-# Where the guest is, once it is at one host alone and that host runs it.
+# Where the guest is, once it is at one host alone and that host runs it; an agent that began just now may not know yet that
+# it does not.
 settles_at()
 {
 	for owner in "$s" "$t"; do
 		other=$(peer_of "$owner")
-		! { runs_at "$owner" "$guest" && gone_from "$other" "$guest"; } || return 0
+		! { domain_runs "$owner" && runs_at "$owner" "$guest" && gone_from "$other" "$guest"; } || return 0
 	done
 	return 1
 }
@@ -383,7 +385,7 @@ judge() # CASE OUTCOME...
 	esac || fail "$what: the guest is $outcome, and the verdict $(verdict "$s")"
 	tick=$(last_tick "$owner" "$guest")
 	await "$what: it counts" counts_at "$owner" "$guest" "${tick:-0}"
-	[ "$(domain_state "$owner" "default_$guest" | cut -d ' ' -f 1)" = running ] || fail "$what: its domain does not run"
+	domain_runs "$owner" || fail "$what: its domain does not run"
 	[ "$(domains_of "$other")" = 0 ] || fail "$what: a domain is left at the other host"
 	case $outcome in
 	S | T) judge_bytes ;;
