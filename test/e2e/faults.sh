@@ -370,12 +370,12 @@ no_relay_left() { not has_relay a && not has_relay b && no_relays; }
 judge() # CASE OUTCOME...
 {
 	local before=${uid[$guest]} what=$1 outcome tick
+	await "$what: both hosts have ended it alike" one_verdict
 	await "$what: it is at one host" settles_at
 	learn_run "$owner" "$guest"
 	outcome=S
 	[ "$owner" = "$s" ] || outcome=T
 	[ "${uid[$guest]}" = "$before" ] || outcome=cold$outcome
-	await "$what: both hosts have ended it alike" one_verdict
 	[[ " ${*:2} " == *" $outcome "* ]] ||
 		fail "$what: the guest is $outcome, not $(sed 's/ / or /g' <<<"${*:2}")"
 	case $outcome in
