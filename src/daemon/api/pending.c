@@ -11,6 +11,7 @@ struct pending {
 	unsigned status;   /* on success */
 	bool empty;        /* … without a body, as KubeVirt's verbs answer */
 	bool as_is;        /* … in the version that it has: the path names none */
+	bool in_words;     /* … by what is to be said alone */
 	struct reply then; /* gets the answer in the client's place, unless empty */
 	struct route_path path;
 	struct pending *next;
@@ -34,8 +35,12 @@ static void send_answer(const struct pending *p, const struct answer *answer)
 	struct err noted = { .code = ERR_OK };
 	struct buf text = { 0 };
 
+	copy_str(noted.msg, sizeof(noted.msg), answer->note ? answer->note : "");
 	if (answer->err && answer->err->code != ERR_OK) {
 		reply_status(p->api, p->id, &status, answer->note);
+	} else if (p->in_words) {
+		status.err = &noted;
+		reply_json(p->api, p->id, p->status, status_json(&status), NULL);
 	} else if (p->empty) {
 		reply_json(p->api, p->id, p->status, NULL, answer->note);
 	} else if (answer->object && p->as_is) {
@@ -44,7 +49,6 @@ static void send_answer(const struct pending *p, const struct answer *answer)
 		object_text(&text, answer->object, p->path.kind, p->path.version);
 		reply_json(p->api, p->id, p->status, text.data, answer->note);
 	} else {
-		copy_str(noted.msg, sizeof(noted.msg), answer->note ? answer->note : "");
 		status.err = &noted;
 		reply_status(p->api, p->id, &status, answer->note);
 	}
@@ -109,6 +113,7 @@ void request_submit(const struct call *call, enum input_kind kind, struct reques
 	request->reply = pending_new(call, status);
 	api->pending->empty = kind == INPUT_VERB || kind == INPUT_VMI_VERB;
 	api->pending->as_is = kind == INPUT_ADOPT;
+	api->pending->in_words = kind == INPUT_MIGRATE;
 	input.request = *request;
 	agent_input(api->options.agent, &input, api->options.clock());
 }
