@@ -188,13 +188,15 @@ static void obey(struct migrating *m, const struct migration_order *order)
 	}
 }
 
-/* The second attempt: as soon as all of the memory was sent once. From then on nothing can be called off; and it must not
- * come to its end before, for the target would be let run by nobody. */
+/* The second attempt: as soon as all of the memory was sent once, or its time is up once more. From then on nothing can be
+ * called off; and it must not come to its end before, for the target would be let run by nobody. */
 static void go_over(struct migrating *m, const struct migration_progress *p)
 {
+	bool late = p->elapsed > migration_time_limit(&m->op->limits, p->total);
+
 	if (!m->looks)
 		virDomainMigrateSetMaxDowntime(m->dom, 1, 0);
-	if (!m->switched && p->iteration > 1)
+	if (!m->switched && (p->iteration > 1 || late))
 		m->switched = virDomainMigrateStartPostCopy(m->dom, 0) == 0;
 	if (m->switched)
 		m->mode = MIGRATION_MODE_POST_COPY;
@@ -211,7 +213,7 @@ static void watch(struct migrating *m)
 		return;
 	if (m->op->post_copy) {
 		go_over(m, &p);
-		limits.max_downtime_ms = 0;
+		limits.max_downtime_ms = limits.completion_s_per_gib = 0;
 		limits.post_copy = limits.disrupt = false; /* that is what is being done */
 	}
 	seen = (struct migration_seen){ p.elapsed, p.total, p.remaining, p.iteration, m->switched,
