@@ -39,6 +39,7 @@
 	X(UNDEFINE, "undefine", LANE_MAIN, 30)                    \
 	X(CLEAN, "clean", LANE_MAIN, 300)                         \
 	X(DROP, "drop", LANE_MAIN, 300)                           \
+	X(FILL, "fill", LANE_MAIN, 86400)                         \
 	X(PURGE, "purge", LANE_MAIN, 60)                          \
 	X(WORDS, "read-output", LANE_WORDS, 5)                    \
 	X(MIGRATE_PREPARE, "migrate-prepare", LANE_MAIN, 120)     \
@@ -87,21 +88,22 @@ enum op_lane op_kind_lane(enum op_kind kind);
 msec op_kind_deadline(enum op_kind kind); /* how long it may take before it is reported as hung */
 
 /* How a volume's file comes to be (PREPARE), X(constant, name). */
-#define VOLUME_WORKS(X)                                                                           \
-	X(CHECK, "check") /* target must exist and be a regular file or block device */           \
-	X(CREATE_RAW,                                                                             \
-		"raw") /* sparse raw file of `capacity` if target is absent (DiskOrCreate) */     \
-	X(OVERLAY, "overlay") /* qcow2 over the image `base`, anew; `link` leads to it */         \
-	X(LINK, "link")       /* target leads to the file `inner` of the image `base` */          \
-	X(EMPTY, "empty")     /* qcow2 of `capacity`, anew */                                     \
-	X(MEDIUM, "medium")   /* ISO 9660 with `files`, anew */                                   \
-	X(FOLDER, "folder")   /* a folder with `files`, anew */                                   \
-	X(CLAIM, "claim")     /* a raw file of `capacity` in a claim's folder, made or grown */   \
-	X(CLAIM_FOLDER, "claim-folder") /* a folder in a claim's */                               \
-	X(BRIDGE, "bridge")             /* no volume: the host must have a bridge `target` … */ \
-	X(DEVICE, "device")             /* … or a network device … */                         \
-	X(PROGRAM, "program")           /* … or a program of that name … */                   \
-	X(PATH, "path")                 /* … or whatever lies at `target` */
+#define VOLUME_WORKS(X)                                                                            \
+	X(CHECK, "check") /* target must exist and be a regular file or block device */            \
+	X(CREATE_RAW,                                                                              \
+		"raw") /* sparse raw file of `capacity` if target is absent (DiskOrCreate) */      \
+	X(OVERLAY, "overlay") /* qcow2 over the image `base`, anew; `link` leads to it */          \
+	X(LINK, "link")       /* target leads to the file `inner` of the image `base` */           \
+	X(EMPTY, "empty")     /* qcow2 of `capacity`, anew */                                      \
+	X(MEDIUM, "medium")   /* ISO 9660 with `files`, anew */                                    \
+	X(FOLDER, "folder")   /* a folder with `files`, anew */                                    \
+	X(CLAIM, "claim")     /* a raw file of `capacity` in a claim's folder, made or grown */    \
+	X(CLAIM_FOLDER, "claim-folder") /* a folder in a claim's */                                \
+	X(FILL, "fill")       /* a claim's file of `capacity`, with what the image `base` holds */ \
+	X(BRIDGE, "bridge")   /* no volume: the host must have a bridge `target` … */            \
+	X(DEVICE, "device")   /* … or a network device … */                                    \
+	X(PROGRAM, "program") /* … or a program of that name … */                              \
+	X(PATH, "path")       /* … or whatever lies at `target` */
 
 enum volume_work_kind {
 #define X(c, t) VOLUME_WORK_##c,
@@ -119,13 +121,14 @@ struct media_file {
 
 struct volume_work {
 	enum volume_work_kind kind;
-	char *volume;             /* owned; the volume's name, for messages */
-	char *target;             /* owned; absolute path */
-	char *base;               /* owned or NULL; an image: its absolute path, or a reference */
-	char *inner;              /* owned or NULL; which file, where the image is a folder */
-	char *link;               /* owned or NULL; absolute path, in the run's folder */
-	int64_t capacity;         /* bytes */
-	bool claimed;             /* OVERLAY: base is a claim's file, made if it is not there */
+	char *volume;     /* owned; the volume's name, for messages */
+	char *target;     /* owned; absolute path */
+	char *base;       /* owned or NULL; an image: its absolute path, or a reference */
+	char *inner;      /* owned or NULL; which file, where the image is a folder */
+	char *link;       /* owned or NULL; absolute path, in the run's folder */
+	int64_t capacity; /* bytes */
+	bool claimed; /* OVERLAY: base is a claim's file, made if it is not there; FILL: base is one */
+	bool preallocate;         /* FILL */
 	char *label;              /* owned or NULL; MEDIUM */
 	struct media_file *files; /* owned; MEDIUM, FOLDER: a Secret may be among them */
 	size_t n_files;
@@ -158,9 +161,9 @@ struct op {
 	struct migration_limits limits; /* MIGRATE */
 	char *copies; /* owned or NULL; MIGRATE, MIGRATE_PREPARE: disks that are copied: "vda,vdb" */
 	char *jobs; /* owned or NULL; LIST, READ: UUIDs of domains of which is asked whether they are being copied */
-	char *directory; /* owned; PREPARE, CLEAN: the run's own folder; DROP: a claim's; COMPARE: whose free space is asked for */
+	char *directory; /* owned; PREPARE, CLEAN: the run's own folder; DROP, FILL: a claim's; COMPARE: whose free space is asked for */
 	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes */
-	struct volume_work *work; /* owned; PREPARE */
+	struct volume_work *work; /* owned; PREPARE, FILL */
 	size_t n_work;
 	struct op_network *networks; /* owned; START */
 	size_t n_networks;
@@ -232,7 +235,7 @@ struct op_result {
 	size_t n_domains;
 	struct domain_detail *detail; /* owned or NULL */
 	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
-	char *text; /* owned or NULL; MIGRATE_PREPARE: the offer; COMPARE: core/host_report.h; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
+	char *text; /* owned or NULL; MIGRATE_PREPARE: the offer; COMPARE: core/host_report.h; FILL: there was a file, which is kept; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
 		     * JSON object of such answers by command, without those that it could not give */
 	char *fallback; /* owned or NULL; START: why the guest has QEMU's own network stack */
 	char *image;    /* owned or NULL; SCREENSHOT: a PNG, SCREENSHOT_MAX bytes at most */

@@ -123,7 +123,9 @@
 	X(IMAGE,          "Synchronized", "ErrImagePull",                         "Failed") \
 	X(IMAGE_BACK_OFF, "Synchronized", "ImagePullBackOff",                     "BackOff") \
 	X(MISSING,        "Synchronized", "FailedCreate",                         "FailedCreate") /* an object that it names */ \
-	X(NO_ROOM,        "PodScheduled", "Unschedulable",                        "FailedScheduling") /* until others end */
+	X(NO_ROOM,        "PodScheduled", "Unschedulable",                        "FailedScheduling") /* until others end */ \
+	X(DATA_VOLUME,    "DataVolumesReady", "NotAllDVsReady",                   "DataVolumesNotReady") \
+	X(UNBOUND,        "PodScheduled", "Unschedulable",                        "FailedScheduling") /* a claim of no class */
 /* clang-format on */
 
 enum obstacle {
@@ -381,6 +383,8 @@ struct vm {
 	struct start_failure failure;
 	struct crash_loop crash;
 	struct pin pins[VM_TYPES];
+	struct vm_volume *volumes; /* owned; not stored: taken from the spec */
+	size_t n_volumes;
 	bool unpinned; /* the spec names what is not pinned: no run is begun; not stored */
 	enum type_trouble type_trouble; /* … why that lasts, and in words */
 	char *type_words;               /* owned or NULL */

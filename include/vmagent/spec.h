@@ -173,9 +173,18 @@ struct volume {
 	int64_t capacity; /* bytes; emptyDisk, and hostDisk with create */
 	bool create;      /* hostDisk type DiskOrCreate */
 	bool shared;      /* hostDisk shared: true; a claim that is ReadWriteMany */
+	bool data_volume; /* it is named as the DataVolume that fills it */
 	char *claim; /* owned or NULL: its PersistentVolumeClaim; path and the rest are the agent's to fill */
 	struct media_source *media; /* owned or NULL: it is made for the guest */
 	bool as_folder;             /* the guest has it as a folder (filesystems), not as a disk */
+};
+
+/* How far the DataVolumes of a VM are: that of the worst one. */
+enum volumes_state { VOLUMES_READY, VOLUMES_UNBOUND, VOLUMES_FILLING, VOLUMES_FAILED };
+
+struct vm_volume {  /* a DataVolume that its spec names, or makes */
+	char *name; /* owned */
+	bool template;
 };
 
 enum credential_way {

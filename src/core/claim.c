@@ -28,6 +28,15 @@ const char *storage_directory(const struct storage *storage, const char *class_n
 	return storage->directory;
 }
 
+bool storage_has_class(const struct storage *storage, const char *class_name)
+{
+	bool found = !class_name || !*class_name;
+
+	for (size_t i = 0; storage && i < storage->n_classes && !found; i++)
+		found = streq(storage->classes[i].name, class_name);
+	return found;
+}
+
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 static bool has_mode(const struct node *content, const char *mode)

@@ -26,6 +26,8 @@ struct storage {
 	size_t n_classes;
 };
 void storage_done(struct storage *storage);
+/* Whether there is such a class: NULL, "" and what the configuration names; storage may be NULL. */
+bool storage_has_class(const struct storage *storage, const char *class_name);
 /* Where claims of that class lie; class_name may be NULL. */
 const char *storage_directory(const struct storage *storage, const char *class_name);
 

@@ -113,7 +113,8 @@ bool rule_strategy(const struct view *v, struct plan *plan)
 		return false;
 	switch (intent_of(v)) {
 	case INTENT_CREATE:
-		return !v->host->hold && !v->vm->unpinned && plan_step(plan, STEP_CREATE_VMI);
+		return !v->host->hold && !v->vm->unpinned && v->m->volumes == VOLUMES_READY &&
+			plan_step(plan, STEP_CREATE_VMI);
 	case INTENT_DELETE:
 		return plan_step(plan, STEP_DELETE_VMI);
 	case INTENT_DELETE_AND_START:
@@ -143,7 +144,7 @@ bool rule_record_strategy(const struct view *v, struct plan *plan)
 	if (!vm_is_managed(v) || v->vm->recorded == v->vm->strategy)
 		return false;
 	return (v->vm->recorded != STRATEGY_UNSET || v->vmi) && intent_of(v) != INTENT_WAIT &&
-		plan_step(plan, STEP_RECORD_STRATEGY);
+		intent_of(v) != INTENT_CREATE && plan_step(plan, STEP_RECORD_STRATEGY);
 }
 
 /* What a VM kept from run to run goes before the VM does; a run that outlives it still has it. */

@@ -172,6 +172,7 @@ static void add_vm_status(cJSON *json, const struct machine *m, const struct con
 	struct status_facts facts = { .vm = m->vm, .vmi = m->vmi };
 
 	facts.migrating = machine_is_held(m);
+	facts.volumes = m->volumes;
 	facts.paused = m->vmi && vmi_is_paused(m->vmi, &m->dom);
 	if (m->vmi)
 		cJSON_AddBoolToObject(status, "created", true);

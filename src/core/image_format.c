@@ -9,6 +9,7 @@
 #define QCOW2_MAGIC         0x514649fb
 #define OFFSET_VERSION      4
 #define OFFSET_BACKING      8
+#define OFFSET_SIZE         24
 #define OFFSET_INCOMPATIBLE 72                 /* from version 3 on */
 #define DATA_FILE           (UINT64_C(1) << 2) /* incompatible feature: external data file */
 
@@ -63,4 +64,14 @@ const char *image_format_of(const unsigned char *head, size_t len, bool *ret_ref
 	if (qcow2)
 		return "qcow2";
 	return is_other(head, len) ? NULL : "raw";
+}
+
+int64_t image_size_of(const unsigned char *head, size_t len, const char *format, int64_t file_size)
+{
+	uint64_t size;
+
+	if (!streq(format, "qcow2") || len < IMAGE_HEAD_SIZE)
+		return file_size;
+	size = big_endian(head + OFFSET_SIZE, 8);
+	return size > INT64_MAX ? INT64_MAX : (int64_t)size;
 }

@@ -15,4 +15,7 @@
  * backing or an external data file (QEMU's qcow2 specification, header). */
 const char *image_format_of(const unsigned char *head, size_t len, bool *ret_refers);
 
+/* The size of the disk in an image of that format whose file has so many bytes. */
+int64_t image_size_of(const unsigned char *head, size_t len, const char *format, int64_t file_size);
+
 #endif

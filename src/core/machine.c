@@ -62,6 +62,9 @@ void vm_free(struct vm *vm)
 	free(vm->crash.cause);
 	free(vm->restart);
 	free(vm->type_words);
+	for (size_t i = 0; i < vm->n_volumes; i++)
+		free(vm->volumes[i].name);
+	free(vm->volumes);
 	for (int which = 0; which < VM_TYPES; which++)
 		pin_done(&vm->pins[which]);
 	free(vm);

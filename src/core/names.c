@@ -288,6 +288,11 @@ bool is_image(const char *s)
 	return is_local_image(s) ? is_clean_path(image_path(s)) : is_image_ref(s);
 }
 
+bool is_registry_url(const char *s)
+{
+	return starts_with(s, REGISTRY_SCHEME) && is_image_ref(s + strlen(REGISTRY_SCHEME));
+}
+
 bool path_is_below(const char *path, const char *const *roots)
 {
 	for (; roots && *roots; roots++) {

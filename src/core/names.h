@@ -16,6 +16,7 @@
 #define LOGIN_MAX             256
 #define PROBE_WORD_MAX        4096
 #define FILE_SCHEME           "file://"
+#define REGISTRY_SCHEME       "docker://"
 
 bool is_dns_label(const char *s);     /* DNS-1123 label */
 bool is_dns_subdomain(const char *s); /* DNS-1123 subdomain */
@@ -42,6 +43,7 @@ bool is_login(const char *s);         /* of a user in a guest */
 bool is_probe_word(const char *s);    /* of a command in a guest */
 bool is_clean_path(const char *s);    /* absolute, no empty, "." or ".." part, none at the end */
 bool is_inner_path(const char *s);    /* clean within a folder; a leading slash is fine */
+bool is_registry_url(const char *s);  /* docker://<reference> */
 bool is_image(const char *s);         /* file://<clean path>, a clean path, or a reference */
 bool is_local_image(const char *s);   /* one of the first two, if it is an image at all */
 

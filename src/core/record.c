@@ -95,6 +95,9 @@ struct record *record_copy(const struct record *r)
 	copy->meta.annotations = xstrdup(r->meta.annotations);
 	copy->content = xstrdup(r->content);
 	copy->capacity = xstrdup(r->capacity);
+	copy->fill_from = xstrdup(r->fill_from);
+	copy->owner_name = xstrdup(r->owner_name);
+	copy->dv.words = xstrdup(r->dv.words);
 	return copy;
 }
 
@@ -105,7 +108,22 @@ void record_free(struct record *r)
 	object_meta_done(&r->meta);
 	free(r->content);
 	free(r->capacity);
+	free(r->fill_from);
+	free(r->owner_name);
+	data_volume_done(&r->dv);
 	free(r);
+}
+
+void record_set_owner(struct record *r, enum object_kind kind, const struct object_meta *owner)
+{
+	r->owner_kind = kind;
+	replace_str(&r->owner_name, owner->name);
+	copy_str(r->owner, UID_SIZE, owner->uid);
+}
+
+bool record_is_of(const struct record *r, enum object_kind kind, const struct object_meta *owner)
+{
+	return r->owner_name && r->owner_kind == kind && streq(r->owner, owner->uid);
 }
 
 /* ---- replacing --------------------------------------------------------------------------------- */
@@ -147,6 +165,15 @@ static int check_immutable(const struct record *r, const struct node *before,
 		field, streq(field, "type") ? "" : " when `immutable` is set", r->meta.name);
 }
 
+/* CDI: a DataVolume is filled once. */
+static int check_spec(const struct node *before, const struct node *after, struct err *err)
+{
+	if (is_same(before, after, "spec"))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"spec: field is immutable; delete the DataVolume and create it anew");
+}
+
 int record_replace(struct record *r, const struct node *root, struct err *err)
 {
 	struct node *before = text_tree(r->content);
@@ -155,6 +182,8 @@ int record_replace(struct record *r, const struct node *root, struct err *err)
 
 	if (ret == 0 && r->kind == KIND_PVC)
 		ret = claim_check_change(before, root, err);
+	if (ret == 0 && r->kind == KIND_DATA_VOLUME)
+		ret = check_spec(before, root, err);
 	node_free(before);
 	if (ret < 0)
 		return ret;
@@ -222,6 +251,20 @@ static void add_finalizers(const struct record *r, struct node *root)
 	node_set_path(root, "metadata.finalizers", list);
 }
 
+static void add_owner(const struct record *r, struct node *root)
+{
+	struct node *list = node_new(NODE_LIST, NULL), *one = node_new(NODE_MAP, NULL);
+
+	set_text(one, "apiVersion", object_kind_api_version(r->owner_kind));
+	set_text(one, "kind", object_kind_name(r->owner_kind));
+	set_text(one, "name", r->owner_name);
+	set_text(one, "uid", r->owner);
+	node_set(one, "controller", node_new(NODE_BOOL, "true"));
+	node_set(one, "blockOwnerDeletion", node_new(NODE_BOOL, "true"));
+	node_append(list, one);
+	node_set_path(root, "metadata.ownerReferences", list);
+}
+
 static void add_server_set(const struct record *r, struct node *root)
 {
 	autofree char *rv = xasprintf("%lld", (long long)r->meta.rv);
@@ -235,37 +278,41 @@ static void add_server_set(const struct record *r, struct node *root)
 		set_time(root, "metadata.deletionTimestamp", r->meta.deleted);
 	if (r->kind == KIND_PVC)
 		add_finalizers(r, root);
+	if (r->owner_name)
+		add_owner(r, root);
 }
 
-/* Nothing acts on a DataVolume in this version, and it says so. */
-static const char *status_of(const struct record *r)
+/* NULL: it has none; owned. */
+static struct node *status_of(const struct record *r)
 {
-	/* clang-format off */
-	static const char *const texts[KIND_MAX] = {
-		[KIND_NAMESPACE]   = "{\"phase\":\"Active\"}",
-		[KIND_DATA_VOLUME] =
-			"{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"Running\",\"status\":\"False\","
-			"\"reason\":\"NotSupported\",\"message\":\"this version imports no images: use a "
-			"containerDisk or a PersistentVolumeClaim\"}]}",
-	};
-	/* clang-format on */
+	struct node *status;
 
-	return r->kind == KIND_NAMESPACE && r->meta.deleted ? "{\"phase\":\"Terminating\"}"
-							    : texts[r->kind];
+	if (r->kind == KIND_PVC) {
+		struct node *content = text_tree(r->content);
+
+		status = claim_status(content, r->capacity);
+		node_free(content);
+		return status;
+	}
+	if (r->kind == KIND_DATA_VOLUME)
+		return data_volume_status(&r->dv, r->meta.name);
+	if (r->kind != KIND_NAMESPACE)
+		return NULL;
+	status = node_new(NODE_MAP, NULL);
+	set_text(status, "phase", r->meta.deleted ? "Terminating" : "Active");
+	return status;
 }
 
 char *record_document(const struct record *r)
 {
 	struct node *root = identity(r);
-	const char *status = status_of(r);
+	struct node *status = status_of(r);
 	char *json;
 
 	add_server_set(r, root);
 	add_given(r, root);
-	if (r->kind == KIND_PVC)
-		node_set(root, "status", claim_status(root, r->capacity));
-	else if (status)
-		node_set(root, "status", text_tree(status));
+	if (status)
+		node_set(root, "status", status);
 	json = node_json(root);
 	node_free(root);
 	return json;
@@ -300,6 +347,18 @@ static void load_claim(struct record *r, const struct node *root)
 		r->drops_data |= streq(finalizers->children[i]->text, CLAIM_DATA);
 }
 
+static void load_owner(struct record *r, const struct node *root)
+{
+	const struct node *list = node_at(root, "metadata.ownerReferences");
+	const struct node *one = list && list->n_children ? list->children[0] : NULL;
+	const char *name = node_text(one, "name"), *uid = node_text(one, "uid");
+
+	if (!name || !uid || !object_kind_parse(node_text(one, "kind"), &r->owner_kind))
+		return;
+	r->owner_name = xstrdup(name);
+	copy_str(r->owner, UID_SIZE, uid);
+}
+
 int record_load(enum object_kind kind, const char *document, struct record **ret, struct err *err)
 {
 	struct node *root = text_tree(document);
@@ -313,8 +372,11 @@ int record_load(enum object_kind kind, const char *document, struct record **ret
 			object_kind_name(kind));
 	}
 	read_given(r, root);
+	load_owner(r, root);
 	if (kind == KIND_PVC)
 		load_claim(r, root);
+	if (kind == KIND_DATA_VOLUME)
+		data_volume_load(node_get(root, "status"), &r->dv);
 	node_free(root);
 	*ret = r;
 	return 0;

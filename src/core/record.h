@@ -6,7 +6,7 @@
 #ifndef VMAGENT_CORE_RECORD_H
 #define VMAGENT_CORE_RECORD_H
 
-#include "core/check.h"
+#include "core/data_volume.h"
 
 #define NAMESPACE_DEFAULT "default" /* there is always one of that name */
 
@@ -20,11 +20,18 @@ struct record {
 	char *content; /* owned: JSON object of all but apiVersion, kind, metadata and status */
 	size_t size;   /* bytes of content, labels and annotations */
 	bool changed;  /* to be saved by this turn's commit */
+	/* Of what another object made, and takes along when it is deleted: */
+	enum object_kind owner_kind;
+	char *owner_name;      /* owned or NULL: there is none */
+	char owner[UID_SIZE];  /* its UID */
+	struct data_volume dv; /* of a DataVolume */
 	/* Of a PersistentVolumeClaim: */
 	char *capacity;  /* owned or NULL: the quantity that its file has, once it was made */
 	bool drops_data; /* its file goes with it */
 	uint64_t drop;   /* the op that removes it; 0: none under way */
-	msec retry_at;   /* boot time before which that is not tried again */
+	msec retry_at; /* boot time before which that is not tried again, or its DataVolume filled */
+	uint64_t fill;   /* the op that fills it; 0: none under way */
+	char *fill_from; /* owned or NULL: … by copying that file of another claim */
 };
 
 /* Of a checked manifest; uid, created and rv are the caller's to set. */
@@ -33,6 +40,9 @@ struct record *record_new(const struct manifest *manifest);
 size_t record_size_of(const struct node *root);
 struct record *record_copy(const struct record *r);
 void record_free(struct record *r); /* NULL is fine */
+
+void record_set_owner(struct record *r, enum object_kind kind, const struct object_meta *owner);
+bool record_is_of(const struct record *r, enum object_kind kind, const struct object_meta *owner);
 
 /*
  * Takes labels, annotations and content of a checked object; generation rises with its spec. What

@@ -41,7 +41,6 @@ static const struct {
 	{ KIND_CONFIG_MAP,           "data",       MEMBER_TEXTS,   false },
 	{ KIND_CONFIG_MAP,           "binaryData", MEMBER_BASE64S, false },
 	{ KIND_CONFIG_MAP,           "immutable",  MEMBER_BOOL,    false },
-	{ KIND_DATA_VOLUME,          "spec",       MEMBER_MAP,     true },
 	{ KIND_NETWORK,              "spec",       MEMBER_MAP,     false },
 	{ KIND_PRIORITY_CLASS,       "value",            MEMBER_NUMBER, true },
 	{ KIND_PRIORITY_CLASS,       "globalDefault",    MEMBER_BOOL,   false },
@@ -267,6 +266,12 @@ void record_check(struct check *c, struct node *root, enum object_kind kind)
 		claim_rules(c, root);
 	if (kind == KIND_MIGRATION)
 		migration_order_rules(c, root);
+	if (kind == KIND_DATA_VOLUME) {
+		size_t mark = check_enter(c, "spec");
+
+		data_volume_rules(c, node_get(root, "spec"));
+		check_leave(c, mark);
+	}
 	if (node_get(root, "metadata"))
 		check_place(c, node_get(root, "metadata"), kind);
 	if (c->findings->n == before)

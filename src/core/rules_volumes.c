@@ -47,7 +47,8 @@ static void source_rules(struct check *c, const struct node *volume)
 #define X(c, name) name,
 		VOLUME_KINDS(X)
 #undef X
-			NULL
+			"dataVolume",
+		NULL
 	};
 	const struct node *last;
 	size_t n = element_count_keys(volume, sources, &last);

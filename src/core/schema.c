@@ -27,10 +27,10 @@ static const struct schema_table *const tables[] = {
 	&schema_claim,
 	&schema_policy,
 	&schema_migration,
+	&schema_data_volume,
 };
 
-#define NO_COPIES  "write a VirtualMachine for each"
-#define NO_STORAGE "machines have their disks in claims, or in files: hostDisk"
+#define NO_COPIES "write a VirtualMachine for each"
 
 /* clang-format off */
 const struct schema_kind schema_kinds[] = {
@@ -45,7 +45,7 @@ const struct schema_kind schema_kinds[] = {
 	  NULL },
 	{ "VirtualMachineInstanceReplicaSet",  SCOPE_MAX, NO_COPIES, NULL },
 	{ "VirtualMachinePool",                SCOPE_MAX, NO_COPIES, NULL },
-	{ "DataVolume",                        SCOPE_MAX, NULL, NO_STORAGE },
+	{ "DataVolume",                        SCOPE_DATA_VOLUME, NULL, NULL },
 	{ "PersistentVolumeClaim",             SCOPE_CLAIM, NULL, NULL },
 	{ "Secret",                            SCOPE_MAX, NULL, NULL },
 	{ "ConfigMap",                         SCOPE_MAX, NULL, NULL },

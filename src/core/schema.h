@@ -46,6 +46,9 @@ enum schema_scope {
 	SCOPE_CLAIM,     /* a whole PersistentVolumeClaim */
 	SCOPE_POLICY,    /* a whole MigrationPolicy */
 	SCOPE_MIGRATION, /* a whole VirtualMachineInstanceMigration */
+	SCOPE_CLAIM_SPEC,
+	SCOPE_DATA_VOLUME,
+	SCOPE_DATA_VOLUME_SPEC, /* spec of one, or of a VM's template of one */
 	SCOPE_MAX
 };
 
@@ -105,6 +108,7 @@ enum schema_treat {
 	X(VOLUME_LABEL, is_volume_label, "a file system's label: letters, digits, '-', '_', '.', at most 32")  \
 	X(DOWNWARD_FIELD, is_downward_field, "metadata.name, namespace, uid, labels, annotations, "            \
 		"labels['KEY'] or annotations['KEY']")                                                          \
+	X(REGISTRY_URL, is_registry_url, "an image such as docker://quay.io/containerdisks/debian:12")         \
 	X(IMAGE, is_image, "an image such as quay.io/containerdisks/debian:12, file:///PATH or an absolute " \
 		"path, without '.', '..' or '//'")
 /* clang-format on */

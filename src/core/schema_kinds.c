@@ -22,7 +22,6 @@ static const struct {
 	{ KIND_CONFIG_MAP,           "data",                PART_TEXTS,   NULL },
 	{ KIND_CONFIG_MAP,           "binaryData",          PART_TEXTS,   "values in base64" },
 	{ KIND_CONFIG_MAP,           "immutable",           PART_BOOL,    NULL },
-	{ KIND_DATA_VOLUME,          "spec",                PART_OPEN,    NULL },
 	{ KIND_NETWORK,              "spec",                PART_OPEN,    NULL },
 	{ KIND_POD,                  "spec",                PART_OPEN,    NULL },
 	{ KIND_NODE,                 "spec",                PART_OPEN,    NULL },

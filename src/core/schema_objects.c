@@ -11,6 +11,7 @@
 #define NAMES_PREFERENCE \
 	"fills what the template leaves open; stays as it was when the VM first found it"
 #define NAMES_REVISION "another VM's revision; an empty one takes the present state anew"
+#define IS_A_TEMPLATE  "a template is that of a DataVolume"
 #define INFERS         "its claim or DataVolume tells it, by a label"
 
 /* clang-format off */
@@ -22,8 +23,14 @@ static const struct schema_field rows[] = {
 	F(VM, "spec.runStrategy",           ENUM, ONE(MANIFEST_STRATEGIES)),
 	F(VM, "spec.running",               BOOL,
 		NOTE("the old form of runStrategy: true is Always, false Halted")),
-	F(VM, "spec.dataVolumeTemplates",   LIST,
-		REFUSED("give its disk as a hostDisk volume, which can be made on first use")),
+	F(VM, "spec.dataVolumeTemplates",   LIST, RANGE(0, SPEC_LIST_MAX),
+		NOTE("made with the VM, and deleted with it by command")),
+	F(VM, "spec.dataVolumeTemplates[]",            MAP),
+	F(VM, "spec.dataVolumeTemplates[].apiVersion", STRING, IGNORED(IS_A_TEMPLATE)),
+	F(VM, "spec.dataVolumeTemplates[].kind",       STRING, IGNORED(IS_A_TEMPLATE)),
+	F(VM, "spec.dataVolumeTemplates[].metadata",   SCOPE, REQUIRED, BELOW(META)),
+	F(VM, "spec.dataVolumeTemplates[].spec",       SCOPE, REQUIRED, BELOW(DATA_VOLUME_SPEC)),
+	F(VM, "spec.dataVolumeTemplates[].status",     ANY, DROPPED),
 	F(VM, "spec.instancetype",                 MAP, NOTE(NAMES_TYPE)),
 	F(VM, "spec.instancetype.name",            STRING, RULE(NAME)),
 	F(VM, "spec.instancetype.kind",            STRING,

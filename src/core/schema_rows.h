@@ -40,6 +40,7 @@ struct schema_table {
 extern const struct schema_kind schema_kinds[]; /* the last has no name */
 extern const struct schema_table schema_objects, schema_spec, schema_placement, schema_domain,
 	schema_devices, schema_disks, schema_volumes, schema_networks, schema_probe,
-	schema_instancetype, schema_preference, schema_claim, schema_policy, schema_migration;
+	schema_instancetype, schema_preference, schema_claim, schema_policy, schema_migration,
+	schema_data_volume;
 
 #endif

@@ -5,7 +5,6 @@
 #include "core/schema_rows.h"
 
 #define NO_PLUGGING "volumes are not plugged into a guest that runs in this version"
-#define NO_STORAGE  "use a persistentVolumeClaim, or a containerDisk"
 
 #define SSH_KEY  "accessCredentials[].sshPublicKey"
 #define BY_AGENT SSH_KEY ".propagationMethod.qemuGuestAgent"
@@ -68,7 +67,9 @@ static const struct schema_field rows[] = {
 	F(SPEC, PASSWORD ".source.secret.secretName",      STRING, REQUIRED, RULE(NAME)),
 	F(SPEC, PASSWORD ".propagationMethod",             MAP, REQUIRED),
 	F(SPEC, PASSWORD ".propagationMethod.qemuGuestAgent", MAP, REQUIRED),
-	F(SPEC, "volumes[].dataVolume",                    MAP, REFUSED(NO_STORAGE)),
+	F(SPEC, "volumes[].dataVolume",                    MAP),
+	F(SPEC, "volumes[].dataVolume.name",               STRING, REQUIRED, RULE(NAME)),
+	F(SPEC, "volumes[].dataVolume.hotpluggable",       BOOL, IGNORED(NO_PLUGGING)),
 	F(SPEC, "volumes[].downwardAPI",                   MAP),
 	F(SPEC, "volumes[].downwardAPI.volumeLabel",       STRING, RULE(VOLUME_LABEL)),
 	F(SPEC, "volumes[].downwardAPI.fields",            LIST, REQUIRED, RANGE(0, SPEC_LIST_MAX)),

@@ -21,12 +21,23 @@ static int parse_host_disk(const struct node *host, struct volume *volume, struc
 
 static int parse_claim(const struct node *from, struct volume *volume, struct err *err)
 {
-	bool own = node_get(from, "persistentVolumeClaim");
+	/* clang-format off */
+	static const struct {
+		const char *field, *name;
+		enum volume_kind kind;
+	} ways[] = {
+		{ "persistentVolumeClaim", "persistentVolumeClaim.claimName",           VOLUME_CLAIM },
+		{ "dataVolume",            "dataVolume.name",                           VOLUME_CLAIM },
+		{ "ephemeral",             "ephemeral.persistentVolumeClaim.claimName", VOLUME_EPHEMERAL },
+	};
+	/* clang-format on */
+	size_t i = 0;
 
-	volume->kind = own ? VOLUME_CLAIM : VOLUME_EPHEMERAL;
-	volume->claim = spec_copy(from,
-		own ? "persistentVolumeClaim.claimName"
-		    : "ephemeral.persistentVolumeClaim.claimName");
+	while (!node_get(from, ways[i].field))
+		i++;
+	volume->kind = ways[i].kind;
+	volume->claim = spec_copy(from, ways[i].name);
+	volume->data_volume = streq(ways[i].field, "dataVolume");
 	return volume->claim
 		? 0
 		: err_set(err, ERR_INVALID, "volume '%s' names no claim", volume->name);
@@ -56,7 +67,8 @@ static int parse_volume(const struct node *from, struct volume *volume, struct e
 		volume->inner = spec_copy(from, "containerDisk.path");
 		return 0;
 	}
-	if (node_get(from, "persistentVolumeClaim") || node_get(from, "ephemeral"))
+	if (node_get(from, "persistentVolumeClaim") || node_get(from, "dataVolume") ||
+		node_get(from, "ephemeral"))
 		return parse_claim(from, volume, err);
 	if (!node_get(from, "emptyDisk"))
 		return spec_parse_medium(from, volume, err);

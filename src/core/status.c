@@ -56,7 +56,7 @@ static bool pvc_missing(const struct status_facts *f)
 
 static bool data_volume_failed(const struct status_facts *f)
 {
-	return f->data_volume_failed;
+	return f->volumes == VOLUMES_FAILED;
 }
 
 static bool unschedulable(const struct status_facts *f)
@@ -66,12 +66,13 @@ static bool unschedulable(const struct status_facts *f)
 
 static bool provisioning(const struct status_facts *f)
 {
-	return f->data_volume_filling;
+	return f->volumes == VOLUMES_FILLING;
 }
 
 static bool unbound(const struct status_facts *f)
 {
-	return f->unbound_volume && vm_is_set_to_start(f->vm, f->vmi);
+	return (f->volumes == VOLUMES_UNBOUND || is_kept_by(f, OBSTACLE_UNBOUND)) &&
+		vm_is_set_to_start(f->vm, f->vmi);
 }
 
 static bool image_pull_error(const struct status_facts *f)
@@ -289,6 +290,14 @@ static void add_migratable(struct conditions *c, const struct vmi *vmi)
 	migratable_done(&m);
 }
 
+static bool names_data_volume(const struct vmi_spec *spec)
+{
+	for (size_t i = 0; i < spec->n_volumes; i++)
+		if (spec->volumes[i].data_volume)
+			return true;
+	return false;
+}
+
 void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct conditions *ret)
 {
 	*ret = (struct conditions){ 0 };
@@ -299,6 +308,9 @@ void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct cond
 		add(ret, "StartQueued", true, "WaitingForStartSlot",
 			xstrdup("it starts when others have: so many at a time as hostBoot.parallelStarts "
 				"says, and after a boot of the host in their order"));
+	if (vmi->prepared && names_data_volume(&vmi->typed))
+		add(ret, "DataVolumesReady", true, "AllDVsReady",
+			xstrdup("all of the run's DataVolumes are filled"));
 	if (vmi_is_paused(vmi, dom))
 		add(ret, "Paused", true, pause_reason(pause_cause(vmi, dom)),
 			pause_text(vmi, pause_cause(vmi, dom)));

@@ -13,9 +13,7 @@ struct status_facts {
 	const struct vmi *vmi; /* or NULL */
 	bool migrating;        /* migrationState started and not ended */
 	bool paused;           /* VMI condition Paused=True */
-	bool data_volume_failed; /* the rest comes with later issues; the table has every row of §6 */
-	bool data_volume_filling;
-	bool unbound_volume;
+	enum volumes_state volumes;
 };
 
 enum printable printable_of(const struct status_facts *facts);

@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/instancetype.h"
+#include "core/data_volume.h"
 #include "core/names.h"
 #include "core/record.h"
 #include "core/start_order.h"
@@ -165,6 +166,7 @@ static void named_rules(struct check *c, const struct node *spec)
 	size_t mark = check_enter(c, "spec");
 
 	type_rules(c, spec);
+	data_volume_template_rules(c, spec);
 	check_leave(c, mark);
 }
 

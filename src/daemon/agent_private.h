@@ -109,6 +109,11 @@ struct claims {               /* claims.c */
 	msec wake_at;         /* boot time at which the removal of one is tried again */
 };
 
+struct fills {        /* data_volumes.c */
+	bool dirty;   /* one may have something to do */
+	msec wake_at; /* boot time at which one is tried again */
+};
+
 struct macs {                   /* MAC addresses of runs, sorted */
 	struct mac_claim *list; /* owned */
 	size_t n, cap;
@@ -203,6 +208,7 @@ struct agent {
 	struct macs macs;
 	struct namesakes namesakes;
 	struct claims claims;
+	struct fills fills;
 	struct shares shares;
 	bool freed; /* a run gave back what others may wait for */
 	struct peers peers;
@@ -322,6 +328,8 @@ uint64_t ops_plan_describe(struct agent *agent, const char *domain); /* returns 
 /* What libvirt says of this host, and whether it can have that CPU (NULL: none); takes cpu; returns its id. */
 uint64_t ops_plan_compare(struct agent *agent, char *cpu);
 uint64_t ops_plan_drop(struct agent *agent, char *folder); /* takes folder; returns its id */
+/* What fills a claim; takes work; returns its id. */
+uint64_t ops_plan_fill(struct agent *agent, const struct record *claim, struct volume_work *work);
 void ops_send(struct agent *agent, struct now now);
 /* Whether op id still waits for the commit. */
 bool ops_is_unsent(const struct agent *agent, uint64_t id);

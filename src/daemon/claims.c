@@ -37,6 +37,39 @@ static char *folder_of_record(const struct agent *agent, const struct record *r)
 	return folder;
 }
 
+char *claims_file(const struct agent *agent, const struct record *claim)
+{
+	autofree char *folder = folder_of_record(agent, claim);
+
+	return xasprintf("%s/" CLAIM_FILE, folder);
+}
+
+char *claims_class_words(const struct agent *agent, const struct record *claim)
+{
+	const struct storage *storage = agent->options->storage;
+	struct claim read;
+	char *words = NULL;
+
+	claim_read(claim->content, &read);
+	if (!storage_has_class(storage, read.class_name))
+		words = xasprintf("storageclass.storage.k8s.io \"%s\" not found: `storage.classes` in "
+				  "the configuration can give it a folder",
+			read.class_name);
+	claim_done(&read);
+	return words;
+}
+
+void claims_created(struct agent *agent, const struct record *claim)
+{
+	autofree char *words = claims_class_words(agent, claim);
+	struct happening what = { .warning = true };
+
+	if (!words)
+		return;
+	happen(&what, KIND_PVC, "ProvisioningFailed", "%s", words);
+	agent_note(agent, &claim->meta, &what);
+}
+
 static void bind(const struct agent *agent, const char *ns, struct volume *volume)
 {
 	const struct record *r = find(agent, ns, volume->claim);
@@ -60,34 +93,65 @@ void claims_bind(const struct agent *agent, struct machine *m)
 			bind(agent, m->ns, &m->vmi->typed.volumes[i]);
 }
 
-static char *words_of(const struct volume *volume, const char *ns, const struct record *r)
+static char *missing_words(const struct volume *volume, const char *ns, const struct record *r)
 {
 	if (r)
 		return xasprintf("volume '%s': PersistentVolumeClaim '%s' is being deleted; create "
 				 "it anew when it is gone",
 			volume->name, volume->claim);
-	return xasprintf("volume '%s': there is no PersistentVolumeClaim '%s' in namespace '%s': "
-			 "apply it",
-		volume->name, volume->claim, ns);
+	return xasprintf("volume '%s': there is no %s '%s' in namespace '%s': apply it",
+		volume->name, object_kind_name(volume->data_volume ? KIND_DATA_VOLUME : KIND_PVC),
+		volume->claim, ns);
+}
+
+/* The one that fills its claim, or is to make it. */
+static const struct record *data_volume_behind(const struct agent *agent, const char *ns,
+	const struct volume *volume, const struct record *claim)
+{
+	if (claim)
+		return data_volume_of(agent, claim);
+	return volume->data_volume
+		? records_find(&agent->records, KIND_DATA_VOLUME, ns, volume->claim)
+		: NULL;
+}
+
+static enum obstacle volume_obstacle(const struct agent *agent, const char *ns,
+	const struct volume *volume, char **ret_words)
+{
+	const struct record *r = find(agent, ns, volume->claim);
+	const struct record *dv = data_volume_behind(agent, ns, volume, r);
+	autofree char *words = NULL;
+
+	if (dv && dv->dv.phase != DATA_VOLUME_SUCCEEDED) {
+		words = data_volume_words(dv);
+		*ret_words = xasprintf("volume '%s': %s", volume->name, words);
+		return OBSTACLE_DATA_VOLUME;
+	}
+	if (!r || r->meta.deleted) {
+		*ret_words = missing_words(volume, ns, r);
+		return OBSTACLE_NO_CLAIM;
+	}
+	words = claims_class_words(agent, r);
+	if (!words)
+		return OBSTACLE_NONE;
+	*ret_words = xasprintf("volume '%s': PersistentVolumeClaim '%s' is not bound: %s",
+		volume->name, volume->claim, words);
+	return OBSTACLE_UNBOUND;
 }
 
 enum obstacle claims_obstacle(const struct agent *agent, const struct machine *m, char **ret_words)
 {
-	for (size_t i = 0; i < m->vmi->typed.n_volumes; i++) {
-		const struct volume *volume = &m->vmi->typed.volumes[i];
-		const struct record *r = volume->claim ? find(agent, m->ns, volume->claim) : NULL;
+	enum obstacle found = OBSTACLE_NONE;
 
-		if (!volume->claim || (r && !r->meta.deleted))
-			continue;
-		*ret_words = words_of(volume, m->ns, r);
-		return OBSTACLE_NO_CLAIM;
-	}
-	return OBSTACLE_NONE;
+	for (size_t i = 0; i < m->vmi->typed.n_volumes && !found; i++)
+		if (m->vmi->typed.volumes[i].claim)
+			found = volume_obstacle(agent, m->ns, &m->vmi->typed.volumes[i], ret_words);
+	return found;
 }
 
 /* ---- its file is made ----------------------------------------------------------------------------- */
 
-static void made(struct agent *agent, struct record *r)
+void claims_bound(struct agent *agent, struct record *r)
 {
 	struct node *content = text_tree(r->content);
 	const char *size = claim_request(content);
@@ -106,7 +170,7 @@ void claims_made(struct agent *agent, const struct machine *m)
 		struct record *r = claim ? find(agent, m->ns, claim) : NULL;
 
 		if (r)
-			made(agent, r);
+			claims_bound(agent, r);
 	}
 }
 
@@ -125,12 +189,14 @@ static bool uses(const struct machine *m, const struct record *r, const char *fi
 	return false;
 }
 
-/* A run holds its claims as it holds its disks: from before they are made until it is cleaned away. */
+/* A run holds its claims as it holds its disks: from before they are made until it is cleaned away. What fills
+ * one, or copies it, is not disturbed either. */
 static bool is_used(const struct agent *agent, const struct record *r)
 {
-	autofree char *folder = folder_of_record(agent, r);
-	autofree char *file = xasprintf("%s/" CLAIM_FILE, folder);
+	autofree char *file = claims_file(agent, r);
 
+	if (r->fill || data_volumes_copy(agent, file))
+		return true;
 	for (size_t i = 0; i < agent->machines.n; i++) {
 		const struct machine *m = agent->machines.list[i];
 

@@ -126,6 +126,15 @@ static const struct machine *holder_of(const struct disks *disks, const struct m
 	return NULL;
 }
 
+const struct machine *disks_writer(const struct disks *disks, const char *file)
+{
+	for (size_t i = place_of(disks, file); i < disks->n && streq(disks->list[i].path, file);
+		i++)
+		if (disks->list[i].use != USE_READ)
+			return disks->list[i].m;
+	return NULL;
+}
+
 enum obstacle disks_obstacle(const struct agent *agent, const struct machine *m, char **ret_words)
 {
 	for (size_t i = 0; i < m->vmi->typed.n_volumes; i++) {
@@ -133,6 +142,13 @@ enum obstacle disks_obstacle(const struct agent *agent, const struct machine *m,
 		const struct machine *holder =
 			is_common(volume) ? holder_of(&agent->disks, m, volume) : NULL;
 
+		if (is_common(volume) && use_of(&m->vmi->typed, volume) != USE_READ &&
+			data_volumes_copy(agent, volume->path)) {
+			*ret_words =
+				xasprintf("volume '%s' ('%s') is being copied for a DataVolume",
+					volume->name, volume->path);
+			return OBSTACLE_IN_USE;
+		}
 		if (!holder)
 			continue;
 		*ret_words =

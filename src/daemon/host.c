@@ -12,7 +12,7 @@
 
 static bool is_volume_op(enum op_kind kind)
 {
-	return kind == OP_PREPARE || kind == OP_CLEAN || kind == OP_DROP;
+	return kind == OP_PREPARE || kind == OP_CLEAN || kind == OP_DROP || kind == OP_FILL;
 }
 
 static void host_start(struct hypervisor *hv)

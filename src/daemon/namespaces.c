@@ -74,7 +74,7 @@ static void delete_records(struct agent *agent, const char *ns, struct now now)
 		if (!streq(r->meta.ns, ns))
 			continue;
 		origins_deleted(agent, r->kind, ns, r->meta.name);
-		if (r->kind == KIND_PVC)
+		if (r->kind == KIND_PVC) /* a DataVolume's own one, too */
 			claims_delete(agent, r, false, now);
 		else
 			records_remove(rs, r);

@@ -122,6 +122,7 @@ static void vm_take_spec(struct vm *vm, const struct node *spec)
 	vm->spec = node_json(spec);
 	vm_take_uuid(vm, spec);
 	vm_take_types(vm, spec);
+	vm_take_volumes(vm, spec);
 	vm_set_strategy(vm, spec_run_strategy(spec, &vm->uses_running));
 }
 
@@ -171,6 +172,7 @@ static int create_vm(struct agent *agent, const struct manifest *manifest, struc
 
 		meta_init(agent, &vm->meta, manifest, now);
 		vm_take_spec(vm, node_get(root, "spec"));
+		agent->fills.dirty |= vm->n_volumes > 0;
 		m->vm_changed = true;
 		agent_mark(agent, m);
 	}
@@ -219,6 +221,8 @@ static int create_record(struct agent *agent, const struct manifest *manifest, s
 	r->meta.created = now.wall;
 	agent_uuid(agent, r->meta.uid);
 	records_add(&agent->records, r, false);
+	if (r->kind == KIND_PVC)
+		claims_created(agent, r);
 	return 0;
 }
 
@@ -332,6 +336,7 @@ static int replace_vm(struct agent *agent, struct machine *m, struct node *root,
 			pin_done(&m->vm->pins[which]);
 	if (anew || !node_equal(node_get(root, "spec"), node_get(old, "spec"))) {
 		vm_take_spec(m->vm, node_get(root, "spec"));
+		agent->fills.dirty = true;
 		m->vm->meta.generation++;
 	}
 	m->vm_changed = true;

@@ -363,6 +363,8 @@ void input_result(struct agent *agent, const struct input *input, struct now now
 		arrivals_compared(agent, input->result, now);
 	else if (in.kind == OP_DROP)
 		claims_dropped(agent, input->result, now);
+	else if (in.kind == OP_FILL)
+		data_volumes_filled(agent, input->result, now);
 	else if (op_kind_lane(in.kind) == LANE_ERRAND || in.kind == OP_AGENT_LOOK)
 		errands_result(agent, input->result);
 	else

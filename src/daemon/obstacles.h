@@ -11,6 +11,8 @@
 
 /* disks.c: takes or gives up the files of m's run, as it needs them now. */
 void disks_update(struct agent *agent, struct machine *m);
+/* The run that writes to that file, or may; or NULL. */
+const struct machine *disks_writer(const struct disks *disks, const char *file);
 enum obstacle disks_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
 void disks_done(struct disks *disks);
 
@@ -47,6 +49,13 @@ void networks_fill_prepare(const struct agent *agent, const struct machine *m, s
 /* claims.c: fills in where the files of m's claims lie, and how big they are to be. */
 void claims_bind(const struct agent *agent, struct machine *m);
 enum obstacle claims_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
+/* The file of that claim, owned. */
+char *claims_file(const struct agent *agent, const struct record *claim);
+/* Why it stays unbound: its class is not known; owned, or NULL. */
+char *claims_class_words(const struct agent *agent, const struct record *claim);
+void claims_created(struct agent *agent, const struct record *claim);
+/* Its file is there, as it is asked for now. */
+void claims_bound(struct agent *agent, struct record *claim);
 /* m's run was prepared: the files of its claims are there. */
 void claims_made(struct agent *agent, const struct machine *m);
 /* r is to go when no run uses it; its file with it, unless only its manifest went. */
@@ -54,6 +63,19 @@ void claims_delete(struct agent *agent, struct record *r, bool by_file, struct n
 void claims_load(struct agent *agent);
 void claims_turn(struct agent *agent, struct now now); /* those that are to go, and can */
 void claims_dropped(struct agent *agent, const struct op_result *result, struct now now);
+
+/* data_volumes.c: the one by which that claim was made, or NULL. */
+struct record *data_volume_of(const struct agent *agent, const struct record *claim);
+char *data_volume_words(const struct record *dv); /* why it is not ready; owned */
+/* Whether that file of a claim is being copied. */
+bool data_volumes_copy(const struct agent *agent, const char *file);
+void data_volumes_turn(struct agent *agent, struct now now); /* makes and fills claims */
+void data_volumes_filled(struct agent *agent, const struct op_result *result, struct now now);
+/* Its claim goes with it. */
+void data_volumes_delete(struct agent *agent, struct record *dv, bool by_file, struct now now);
+/* m's VM is being deleted: so are those of its templates, or they are nobody's from now on. */
+void data_volumes_leave(struct agent *agent, const struct machine *m, bool orphan, bool by_file,
+	struct now now);
 
 /* media.c: what its media are made of is there, and goes into its op. */
 enum obstacle media_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);

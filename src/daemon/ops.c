@@ -315,6 +315,19 @@ uint64_t ops_plan_drop(struct agent *agent, char *folder)
 	return op->id;
 }
 
+uint64_t ops_plan_fill(struct agent *agent, const struct record *claim, struct volume_work *work)
+{
+	struct op *op = op_new(agent, OP_FILL);
+
+	op->ns = xstrdup(claim->meta.ns);
+	op->name = xstrdup(claim->meta.name);
+	op->directory = xstrndup(work->target, (size_t)(strrchr(work->target, '/') - work->target));
+	op->work = work;
+	op->n_work = 1;
+	book(agent, op);
+	return op->id;
+}
+
 /* Deadlines count from here: what could not be saved for a while has waited for us, not for libvirt. */
 static void set_deadline(struct agent *agent, const struct op *op, struct now now)
 {
@@ -326,7 +339,8 @@ static void set_deadline(struct agent *agent, const struct op *op, struct now no
 		agent->list_deadline = deadline;
 		return;
 	}
-	if (op->kind == OP_DESCRIBE || op->kind == OP_DROP || op->kind == OP_COMPARE)
+	if (op->kind == OP_DESCRIBE || op->kind == OP_DROP || op->kind == OP_FILL ||
+		op->kind == OP_COMPARE)
 		return; /* no machine's */
 	m = machines_find(&agent->machines, op->ns, op->name);
 	if (m && m->ops[lane].id == op->id)

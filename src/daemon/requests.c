@@ -12,6 +12,7 @@
 #include "core/vmi_verbs.h"
 #include "daemon/agent_private.h"
 #include "daemon/migrations.h"
+#include "daemon/obstacles.h"
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -193,6 +194,7 @@ static void orphan(struct agent *agent, struct machine *m, const struct request 
 	struct happening what = { .actor = request->actor };
 	bool had_run = has_run(m, request);
 
+	data_volumes_leave(agent, m, true, false, now);
 	vm_orphan(m, now);
 	if (!had_run)
 		return;

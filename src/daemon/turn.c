@@ -206,6 +206,7 @@ bool agent_turn(struct agent *agent, struct now now)
 	machines_wake_due(&agent->machines, now.boot);
 	report_list(agent, now);
 	if (!agent->uncommitted) {
+		data_volumes_turn(agent, now);
 		obstacles_turn(agent);
 		rebuild_turn(agent, now);
 		arrivals_turn(agent, now);
@@ -222,11 +223,12 @@ bool agent_turn(struct agent *agent, struct now now)
 		starts_grant(agent, &turn, now);
 		hostdown_turn(agent, now);
 	}
+	agent->fills.dirty |= agent->records.changed;
 	if (turn_commit(agent, &turn, now) == 0)
 		act(agent, &turn, now);
 	free(turn.touched);
 	return (agent->machines.n_queue > 0 || agent->migrations.dirty ||
-		       namespaces_are_due(agent) || agent->freed) &&
+		       namespaces_are_due(agent) || agent->freed || agent->fills.dirty) &&
 		!agent->uncommitted;
 }
 
@@ -245,7 +247,8 @@ msec agent_wake_at(const struct agent *agent)
 	if (agent->list_id && agent->list_overdue)
 		list = NEVER; /* nothing but its answer or a new connection helps */
 	return MIN(MIN(machines_next_wake(&agent->machines),
-			   MIN(errands_wake_at(agent), agent->claims.wake_at)),
+			   MIN(errands_wake_at(agent),
+				   MIN(agent->claims.wake_at, agent->fills.wake_at))),
 		MIN(MIN(arrivals_wake_at(agent), checks_wake_at(agent)),
 			MIN(MIN(agent->migrations.wake_at, rebuild_wake_at(agent)),
 				agent->connected ? list : NEVER)));

@@ -10,7 +10,10 @@
 static void job_answer(struct job *job)
 {
 	struct image *image = job->image;
-	struct op_result result = { .id = job->op.id, .kind = job->op.kind, .err = job->err };
+	struct op_result result = { .id = job->op.id,
+		.kind = job->op.kind,
+		.err = job->err,
+		.text = job->kept ? job->op.work[0].target : NULL };
 
 	image->busy--;
 	image->sink.result(image->sink.ctx, &result);
@@ -67,7 +70,7 @@ void image_submit(struct image *image, const struct op *op)
 	job->formats = xcalloc(op->n_work + 1, sizeof(*job->formats));
 	job->work.data = job;
 	image->busy++;
-	if (op->kind == OP_PREPARE)
+	if (op->kind == OP_PREPARE || op->kind == OP_FILL)
 		uv_queue_work(image->loop, &job->work, on_check, after_check);
 	else
 		uv_queue_work(image->loop, &job->work, on_clean, after_finish);

@@ -20,7 +20,7 @@
 bool work_needs_child(const struct volume_work *work)
 {
 	return work->kind == VOLUME_WORK_OVERLAY || work->kind == VOLUME_WORK_EMPTY ||
-		work->kind == VOLUME_WORK_MEDIUM;
+		work->kind == VOLUME_WORK_MEDIUM || (work->kind == VOLUME_WORK_FILL && work->link);
 }
 
 char *work_tmp(const struct volume_work *work)
@@ -109,7 +109,7 @@ int image_check_real(struct job *job, const struct volume_work *work, const char
 	return refuse_place(job, work, work->base, real, "imageRoots");
 }
 
-static int check_kind(struct job *job, const struct volume_work *work, const char *path)
+int image_check_kind(struct job *job, const struct volume_work *work, const char *path)
 {
 	struct stat st;
 
@@ -125,7 +125,7 @@ static int check_file(struct job *job, const struct volume_work *work, const cha
 {
 	if (check_roots(job, work, path, path) < 0)
 		return -(int)job->err.code;
-	return check_kind(job, work, path);
+	return image_check_kind(job, work, path);
 }
 
 /* ---- what is there, and what is made here -------------------------------------------------------- */
@@ -182,12 +182,13 @@ static int create_raw(struct job *job, const struct volume_work *work)
 }
 
 /* An image that names another file would open it for the guest: refused. */
-static int check_format(struct job *job, const struct volume_work *work, const char *path,
-	const char **ret_format)
+int image_check_format(struct job *job, const struct volume_work *work, const char *path,
+	const char **ret_format, int64_t *ret_size)
 {
 	unsigned char head[IMAGE_HEAD_SIZE];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+	int64_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
 	bool refers;
 
 	if (n < 0)
@@ -202,6 +203,8 @@ static int check_format(struct job *job, const struct volume_work *work, const c
 			"volume '%s': '%s' is neither a raw nor a qcow2 image; unpack it, or make one "
 			"with 'qemu-img convert -O qcow2'",
 			work->volume, path);
+	if (ret_size)
+		*ret_size = image_size_of(head, (size_t)n, *ret_format, size);
 	if (refers)
 		return err_set(&job->err, ERR_INVALID,
 			"volume '%s': '%s' refers to another file (backing or data file), which is not "
@@ -237,8 +240,8 @@ static int check_base(struct job *job, const struct volume_work *work, const cha
 
 	if (work->claimed)
 		return check_claimed(job, work, ret_format);
-	if (image_find(job, work, real) < 0 || check_kind(job, work, real) < 0 ||
-		check_format(job, work, real, ret_format) < 0)
+	if (image_find(job, work, real) < 0 || image_check_kind(job, work, real) < 0 ||
+		image_check_format(job, work, real, ret_format, NULL) < 0)
 		return -(int)job->err.code;
 	return put_link(job, work, work->link, real);
 }
@@ -247,7 +250,7 @@ static int link_file(struct job *job, const struct volume_work *work)
 {
 	char real[PATH_MAX];
 
-	if (image_find(job, work, real) < 0 || check_kind(job, work, real) < 0)
+	if (image_find(job, work, real) < 0 || image_check_kind(job, work, real) < 0)
 		return -(int)job->err.code;
 	return put_link(job, work, work->target, real);
 }
@@ -297,6 +300,7 @@ static int check_work(struct job *job, size_t i)
 	case VOLUME_WORK_PATH:
 		return image_check_host(job, work);
 	case VOLUME_WORK_EMPTY:
+	case VOLUME_WORK_FILL:
 	case VOLUME_WORK_MAX:
 		return 0;
 	}
@@ -305,7 +309,7 @@ static int check_work(struct job *job, size_t i)
 
 void image_check(struct job *job)
 {
-	int ret = make_folders(job);
+	int ret = job->op.kind == OP_FILL ? image_check_fill(job) : make_folders(job);
 
 	for (size_t i = 0; i < job->op.n_work && ret == 0; i++)
 		ret = check_work(job, i);
@@ -337,9 +341,9 @@ static int drop_stage(struct job *job, const struct volume_work *work)
 
 void image_finish(struct job *job)
 {
-	int ret = 0;
+	int ret = job->op.kind == OP_FILL ? image_finish_fill(job) : 0;
 
-	for (size_t i = 0; i < job->op.n_work && ret == 0; i++) {
+	for (size_t i = 0; job->op.kind != OP_FILL && i < job->op.n_work && ret == 0; i++) {
 		if (work_needs_child(&job->op.work[i]))
 			ret = finish_image(job, &job->op.work[i]);
 		if (job->op.work[i].kind == VOLUME_WORK_MEDIUM && ret == 0)

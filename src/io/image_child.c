@@ -115,9 +115,10 @@ static int spawn(struct child *child, char **args)
 	return uv_spawn(job->image->loop, &job->child, &options);
 }
 
-#define LIMITS                                                                                     \
-	"prlimit", "--as=" IMAGE_CHILD_MEMORY, "--cpu=" IMAGE_CHILD_CPU, "setpriv", "--pdeathsig", \
-		"KILL"
+#define LIMITED(cpu) \
+	"prlimit", "--as=" IMAGE_CHILD_MEMORY, "--cpu=" cpu, "setpriv", "--pdeathsig", "KILL"
+#define LIMITS   LIMITED(IMAGE_CHILD_CPU)
+#define COPY     LIMITED(IMAGE_FILL_CPU), QEMU_IMG, "convert", "-q", "-O", "raw"
 #define QCOW2    LIMITS, QEMU_IMG, "create", "-q", "-f", "qcow2"
 /* Of the same files there is the same medium, to the byte, wherever and whenever it is made. */
 #define ISO_TIME "2001010100000000"
@@ -137,6 +138,8 @@ static int spawn_work(struct child *child)
 		return spawn(child, (char *[]){ QCOW2, "-F", format, "-b", work->link, tmp, NULL });
 	if (work->kind == VOLUME_WORK_EMPTY)
 		return spawn(child, (char *[]){ QCOW2, tmp, capacity, NULL });
+	if (work->kind == VOLUME_WORK_FILL) /* link: what was found to be copied */
+		return spawn(child, (char *[]){ COPY, "-f", format, work->link, tmp, NULL });
 	return spawn(child, (char *[]){ ISO, "-volid", work->label, "-output", tmp, stage, NULL });
 }
 

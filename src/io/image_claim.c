@@ -43,8 +43,7 @@ static int open_storage(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The claim's folder of the file at path, opened part by part. */
-static int open_claim(const char *path)
+int image_open_claim(const char *path)
 {
 	autofree char *copy = xstrdup(path);
 	char *parts[CLAIM_DEPTH];
@@ -84,23 +83,22 @@ static int grow(struct job *job, const struct volume_work *work, int folder, con
 	return ret;
 }
 
-static int fail_on_the_way(struct job *job, const struct volume_work *work, const char *path,
-	int error)
+int image_fail_claim(struct job *job, const struct volume_work *work, const char *path, int error)
 {
-	if (error != ENOTDIR && error != ELOOP)
-		return image_fail(job, work, path, error);
-	return err_set(&job->err, ERR_INVALID,
-		"volume '%s': '%s': a part of it is no folder, and links are not followed there; "
-		"to have claims elsewhere, give their storage class a folder",
-		work->volume, path);
+	if (error == -ENOTDIR || error == -ELOOP)
+		return err_set(&job->err, ERR_INVALID,
+			"volume '%s': '%s': a part of it is no folder, and links are not followed there; "
+			"to have claims elsewhere, give their storage class a folder",
+			work->volume, path);
+	return image_fail(job, work, path, -error);
 }
 
 int image_make_claim(struct job *job, const struct volume_work *work, const char *path)
 {
-	int folder = open_claim(path), ret;
+	int folder = image_open_claim(path), ret;
 
 	if (folder < 0)
-		return fail_on_the_way(job, work, path, -folder);
+		return image_fail_claim(job, work, path, folder);
 	ret = faccessat(folder, CLAIM_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0
 		? -EEXIST
 		: image_write_raw(folder, CLAIM_FILE, work->capacity);
@@ -115,12 +113,12 @@ int image_make_claim(struct job *job, const struct volume_work *work, const char
 /* What is in it is the guests'. */
 int image_make_claim_folder(struct job *job, const struct volume_work *work)
 {
-	int folder = open_claim(work->target);
+	int folder = image_open_claim(work->target);
 
 	if (folder >= 0)
 		folder = enter(folder, CLAIM_FOLDER, FILES_MODE);
 	if (folder < 0)
-		return fail_on_the_way(job, work, work->target, -folder);
+		return image_fail_claim(job, work, work->target, folder);
 	close(folder);
 	return 0;
 }

@@ -23,6 +23,7 @@ struct job { /* one op under way */
 	struct err err;
 	uv_work_t work;
 	size_t next;          /* the work whose image is made next */
+	bool kept;            /* FILL: the claim has a file already */
 	const char **formats; /* owned list: of each work's base, a constant */
 	uv_process_t child;
 	uv_pipe_t words; /* its stderr */
@@ -58,12 +59,26 @@ int image_stage_medium(struct job *job, const struct volume_work *work);
 int image_make_folder(struct job *job, const struct volume_work *work);
 char *work_stage(const struct volume_work *work); /* owned */
 
+/* The folder of the claim whose file is at path, opened part by part, and made if need be; or -errno, of which
+ * image_fail_claim() puts the words into job->err. */
+int image_open_claim(const char *path);
+int image_fail_claim(struct job *job, const struct volume_work *work, const char *path, int error);
+
+/* image_fill.c: on the pool: all of FILL that needs no child; after that no work is left if there is none for it. */
+int image_check_fill(struct job *job);
+/* … the child's image becomes the claim's file. */
+int image_finish_fill(struct job *job);
+
 /* image_clean.c: removes a folder with all that is in it; 0 if there is none, else -errno. */
 int image_remove_tree(const char *folder);
 
 /* image_check.c: puts the words of an error number into job->err; …_at names the part of the path that fails. */
 int image_fail(struct job *job, const struct volume_work *work, const char *path, int error);
 int image_fail_at(struct job *job, const struct volume_work *work, const char *path, int error);
+/* Whether the file at path is a disk as it is; *ret_format: of which kind, *ret_size: of how many bytes; may be NULL. */
+int image_check_format(struct job *job, const struct volume_work *work, const char *path,
+	const char **ret_format, int64_t *ret_size);
+int image_check_kind(struct job *job, const struct volume_work *work, const char *path);
 /* An empty disk of that size in the open folder, on disk before it has its name; -errno, -EEXIST: there is one. */
 int image_write_raw(int folder, const char *name, int64_t capacity);
 /* Whether an image at real, links followed, lies below an image root, or below one of `own`. */

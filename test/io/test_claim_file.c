@@ -18,8 +18,10 @@ Suite *test_claim_file_suite(void);
 static struct world {
 	uv_loop_t loop;
 	struct image *image;
-	char folder[64], run[80], claim[160], file[200];
+	char folder[64], run[80], images[80], claim[160], file[200];
+	const char *roots[2];
 	struct err err;
+	bool kept;
 	unsigned results;
 } w;
 
@@ -27,6 +29,7 @@ static void on_result(void *ctx, const struct op_result *result)
 {
 	(void)ctx;
 	w.err = result->err;
+	w.kept = result->text != NULL;
 	w.results++;
 }
 
@@ -35,12 +38,14 @@ static void set_up(void)
 	static const char *const none[] = { NULL };
 	static const struct image_map map = { 0 };
 	struct hv_sink sink = { .result = on_result };
-	struct image_roots roots = { none, none, &map };
+	struct image_roots roots = { none, w.roots, &map };
 
 	memset(&w, 0, sizeof(w));
 	strcpy(w.folder, "/tmp/vmagent-claim.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(w.folder));
 	snprintf(w.run, sizeof(w.run), "%s/run", w.folder);
+	snprintf(w.images, sizeof(w.images), "%s/images", w.folder);
+	w.roots[0] = w.images;
 	snprintf(w.claim, sizeof(w.claim), "%s/pvc/shop/db", w.folder);
 	snprintf(w.file, sizeof(w.file), "%s/disk.img", w.claim);
 	uv_loop_init(&w.loop);
@@ -99,6 +104,22 @@ static int make_over(void)
 static int drop(void)
 {
 	struct op op = { .kind = OP_DROP, .directory = w.claim };
+
+	return run_op(&op);
+}
+
+/* base: NULL, an image, or another claim's file. */
+static int fill(const char *base, bool claimed, int64_t capacity)
+{
+	autofree char *from = base ? xasprintf("%s/%s", w.folder, base) : NULL;
+	struct volume_work work = { .kind = VOLUME_WORK_FILL,
+		.volume = (char *)"data",
+		.target = w.file,
+		.base = from,
+		.claimed = claimed,
+		.preallocate = !base,
+		.capacity = capacity };
+	struct op op = { .kind = OP_FILL, .directory = w.claim, .work = &work, .n_work = 1 };
 
 	return run_op(&op);
 }
@@ -211,6 +232,73 @@ START_TEST(test_no_link_leads_out)
 }
 END_TEST
 
+/* ---- filled ------------------------------------------------------------------------------------------ */
+
+START_TEST(test_it_is_filled_once)
+{
+	shell("mkdir images; echo precious >raw; truncate -s 2M raw; qemu-img convert -O qcow2 raw images/a.qcow2");
+	shell("mkdir -p pvc/shop/db; echo half >pvc/shop/db/disk.img.tmp");
+	ck_assert_msg(fill("images/a.qcow2", false, 4 * MIB) == ERR_OK, "%s", w.err.msg);
+	ck_assert(!w.kept);
+	shell("test \"$(head -c 8 pvc/shop/db/disk.img)\" = precious");
+	shell("test \"$(stat -c '%s %a' pvc/shop/db/disk.img)\" = '4194304 600'");
+	shell("test \"$(ls pvc/shop/db)\" = disk.img");
+	shell("echo written | dd of=pvc/shop/db/disk.img conv=notrunc status=none");
+	ck_assert_int_eq(fill("images/a.qcow2", false, 8 * MIB), ERR_OK);
+	ck_assert(w.kept); /* what is there is somebody's */
+	shell("test \"$(head -c 7 pvc/shop/db/disk.img)\" = written");
+	shell("test \"$(stat -c %s pvc/shop/db/disk.img)\" = 8388608");
+}
+END_TEST
+
+/* What a guest wrote into the other claim is no image's header. */
+START_TEST(test_it_is_copied_as_it_is)
+{
+	shell("mkdir -p pvc/shop/from; echo secret >secret");
+	shell("qemu-img create -q -f qcow2 -F raw -b \"$PWD/secret\" pvc/shop/from/disk.img 9M");
+	shell("truncate -s 2M pvc/shop/from/disk.img");
+	ck_assert_msg(fill("pvc/shop/from/disk.img", true, 2 * MIB) == ERR_OK, "%s", w.err.msg);
+	shell("cmp pvc/shop/from/disk.img pvc/shop/db/disk.img");
+}
+END_TEST
+
+START_TEST(test_an_empty_one_may_have_all_its_blocks)
+{
+	struct stat st;
+
+	ck_assert_msg(fill(NULL, false, MIB) == ERR_OK, "%s", w.err.msg);
+	ck_assert_int_eq(stat(w.file, &st), 0);
+	ck_assert_int_eq(st.st_size, MIB);
+	ck_assert_int_ge(st.st_blocks * 512, MIB);
+}
+END_TEST
+
+/* clang-format off */
+static const struct { const char *made; const char *base; bool claimed; enum err_code code; const char *words; } unfilled[] = {
+	{ "true", "images/a", false, ERR_NOT_FOUND, "images/a" },
+	{ "truncate -s 3M images/a", "images/a", false, ERR_INVALID, "a larger one is required" },
+	{ "qemu-img create -q -f qcow2 images/a 3M", "images/a", false, ERR_INVALID, "has 3145728 bytes" },
+	{ "echo x >secret; ln -s ../secret images/a", "images/a", false, ERR_FORBIDDEN, "imageRoots" },
+	{ "echo x >secret; qemu-img create -q -f qcow2 -F raw -b \"$PWD/secret\" images/a 1M", "images/a", false, ERR_INVALID, "refers to another file" },
+	{ "qemu-img create -q -f qcow2 images/a 1M; printf '\\377\\377\\377\\377' | dd of=images/a bs=1 seek=40 conv=notrunc status=none", "images/a", false, ERR_IO, "qemu-img" },
+	{ "ln -s /etc/passwd pvc-link", "pvc-link", true, ERR_INVALID, "is no file" },
+	{ "true", "pvc/shop/from/disk.img", true, ERR_NOT_FOUND, "from/disk.img" },
+};
+/* clang-format on */
+
+START_TEST(test_no_half_of_one_is_taken_for_it)
+{
+	shell("mkdir images");
+	shell(unfilled[_i].made);
+	ck_assert_msg(fill(unfilled[_i].base, unfilled[_i].claimed, 2 * MIB) ==
+			(int)unfilled[_i].code,
+		"%s: %d %s", unfilled[_i].made, w.err.code, w.err.msg);
+	ck_assert_msg(strstr(w.err.msg, unfilled[_i].words), "%s: %s", unfilled[_i].made,
+		w.err.msg);
+	shell("test ! -e pvc/shop/db/disk.img");
+}
+END_TEST
+
 /* A folder that somebody put elsewhere is theirs. */
 START_TEST(test_what_is_removed_is_no_link)
 {
@@ -238,6 +326,10 @@ Suite *test_claim_file_suite(void)
 	tcase_add_test(tcase, test_it_is_removed_with_its_folder);
 	tcase_add_loop_test(tcase, test_no_link_leads_out, 0, ARRAY_SIZE(bad));
 	tcase_add_test(tcase, test_what_is_removed_is_no_link);
+	tcase_add_test(tcase, test_it_is_filled_once);
+	tcase_add_test(tcase, test_it_is_copied_as_it_is);
+	tcase_add_test(tcase, test_an_empty_one_may_have_all_its_blocks);
+	tcase_add_loop_test(tcase, test_no_half_of_one_is_taken_for_it, 0, ARRAY_SIZE(unfilled));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

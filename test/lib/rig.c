@@ -94,6 +94,7 @@ static void work(struct rig *r, const struct op *op, struct op_result *result)
 	case OP_CLEAN:
 	case OP_PURGE:
 	case OP_DROP:
+	case OP_FILL:
 	case OP_CLAIM:
 	case OP_AGENT_SHUTDOWN:
 	case OP_AGENT_REBOOT:

@@ -29,7 +29,7 @@ static char *manifest(const struct command *c, bool vm)
 	const char *memory = option(c, "memory"), *grace = option(c, "grace");
 	const char *order = option(c, "order"), *delay = option(c, "delay");
 	const char *disk = option(c, "disk"), *probe = option(c, "probe");
-	const char *claim = option(c, "claim");
+	const char *claim = option(c, "claim"), *dv = option(c, "dv");
 	struct buf b = { 0 };
 
 	buf_printf(&b, "apiVersion: kubevirt.io/v1\nkind: VirtualMachine%s\n",
@@ -59,12 +59,15 @@ static char *manifest(const struct command *c, bool vm)
 		buf_printf(&b,
 			"%svolumes: [{name: data, persistentVolumeClaim: {claimName: %s}}]\n",
 			vm ? "      " : "  ", claim);
+	if (dv)
+		buf_printf(&b, "%svolumes: [{name: data, dataVolume: {name: %s}}]\n",
+			vm ? "      " : "  ", dv);
 	buf_printf(&b, "%sdomain: {memory: {guest: %s}%s, devices: {%s}}\n", vm ? "      " : "  ",
 		memory ? memory : "64Mi",
 		option(c, "noacpi") ? ", features: {acpi: {enabled: false}}" : "",
-		option(c, "panic")      ? "panicDevices: [{model: isa}]"
-			: disk || claim ? "disks: [{name: data, disk: {bus: virtio}}]"
-					: "");
+		option(c, "panic")            ? "panicDevices: [{model: isa}]"
+			: disk || claim || dv ? "disks: [{name: data, disk: {bus: virtio}}]"
+					      : "");
 	return b.data;
 }
 

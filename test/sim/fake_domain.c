@@ -428,6 +428,14 @@ static void fake_claim(struct world *w, const char *folder, bool there)
 		copy_str(f->claims[f->n_claims++], CLAIM_PATH_SIZE, folder);
 }
 
+static bool fake_has_claim(const struct world *w, const char *folder)
+{
+	for (size_t i = 0; i < w->fake.n_claims; i++)
+		if (streq(w->fake.claims[i], folder))
+			return true;
+	return false;
+}
+
 static void make_claims(struct world *w, const struct op *op)
 {
 	for (size_t i = 0; i < op->n_work; i++) {
@@ -488,6 +496,13 @@ static void do_migrate_resume(struct world *w, const struct op *op, struct op_re
 		err_set(&result->err, ERR_HYPERVISOR, "the domain is being migrated");
 	else if (dom)
 		domain_pause(w, dom, false);
+}
+
+static void do_fill(struct world *w, const struct op *op, struct op_result *result)
+{
+	if (fake_has_claim(w, op->directory))
+		result->text = xstrdup("kept");
+	fake_claim(w, op->directory, true);
 }
 
 static void do_drop(struct world *w, const struct op *op, struct op_result *result)
@@ -552,6 +567,7 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_CLEAN]    = do_clean,
 	[OP_PURGE]    = do_purge,
 	[OP_DROP]     = do_drop,
+	[OP_FILL]     = do_fill,
 	[OP_WORDS]    = do_words,
 	[OP_MIGRATE_PREPARE] = do_migrate_prepare,
 	[OP_MIGRATE_PASS] = do_migrate_pass,

@@ -39,6 +39,7 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_CLEAN]    = 20,
 	[OP_PURGE]    = 10,
 	[OP_DROP]     = 20,
+	[OP_FILL]     = 2000,
 	[OP_WORDS]    = 3,
 	[OP_MIGRATE_PREPARE] = 18, /* and 2 before it, for COMPARE */
 	[OP_MIGRATE]  = 5,
@@ -235,7 +236,7 @@ static bool is_op(const struct pending *p)
 static bool is_local(const struct op *op)
 {
 	return op->kind == OP_PREPARE || op->kind == OP_CLEAN || op->kind == OP_DROP ||
-		op->kind == OP_WORDS || op->kind == OP_MIGRATE_PREPARE;
+		op->kind == OP_FILL || op->kind == OP_WORDS || op->kind == OP_MIGRATE_PREPARE;
 }
 
 /* After an agent's kill only libvirtd knows of them. */

@@ -421,6 +421,7 @@ bool look_kind(const char *word, enum object_kind *ret)
 		{ "migration", KIND_MIGRATION },
 		{ "secret",    KIND_SECRET },
 		{ "pvc",       KIND_PVC },
+		{ "dv",        KIND_DATA_VOLUME },
 	};
 	/* clang-format on */
 

@@ -342,6 +342,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_LIST:
 	case OP_PURGE:
 	case OP_DROP:
+	case OP_FILL:
 	case OP_READ:
 	case OP_DESCRIBE:
 	case OP_AGENT_INFO:
@@ -447,6 +448,59 @@ static void watch_drop(struct world *w, const struct op *op)
 	}
 }
 
+static bool is_stored(struct world *w, enum object_kind kind, const char *ns, const char *name,
+	const char *with)
+{
+	struct object_query query = { .kind = kind, .ns = ns, .name = name };
+	struct buf stored = { 0 };
+	bool is;
+
+	store_each(w->store, &query, take_document, &stored, NULL);
+	is = stored.data && strstr(stored.data, with);
+	buf_done(&stored);
+	return is;
+}
+
+/* Nobody writes to a file that is being copied. */
+static void watch_source(struct world *w, const struct volume_work *work)
+{
+	for (size_t i = 0; i < DOMAINS_MAX; i++) {
+		const struct fake_domain *dom = &w->fake.domains[i];
+
+		if (dom->exists && dom->active && streq(dom->disk, work->base))
+			world_fail(w, "copy of %s while a QEMU has it open", work->base);
+	}
+}
+
+/* The DataVolume of that name is stored as one that is being filled, with its claim. */
+static void watch_fill(struct world *w, const struct op *op)
+{
+	if (!is_stored(w, KIND_DATA_VOLUME, op->ns, op->name, "InProgress") ||
+		!is_stored(w, KIND_PVC, op->ns, op->name, "\"phase\":\"Pending\""))
+		world_fail(w, "fill of %s/%s, which is not stored as to be filled", op->ns,
+			op->name);
+	watch_source(w, &op->work[0]);
+}
+
+/* No run begins with a claim that is not filled. */
+static void watch_claims(struct world *w, const struct op *op)
+{
+	for (size_t i = 0; i < op->n_work; i++) {
+		const struct volume_work *work = &op->work[i];
+		autofree char *folder = NULL;
+		const char *name;
+
+		if (work->kind != VOLUME_WORK_CLAIM)
+			continue;
+		folder =
+			xstrndup(work->target, (size_t)(strrchr(work->target, '/') - work->target));
+		name = strrchr(folder, '/') + 1;
+		if (is_stored(w, KIND_DATA_VOLUME, op->ns, name, "phase") &&
+			!is_stored(w, KIND_DATA_VOLUME, op->ns, name, "Succeeded"))
+			world_fail(w, "prepare with the claim %s, which is not filled", name);
+	}
+}
+
 void watch_submit(struct world *w, const struct op *op)
 {
 	struct stored vmi;
@@ -454,6 +508,12 @@ void watch_submit(struct world *w, const struct op *op)
 
 	if (op->kind == OP_LIST || op->kind == OP_DESCRIBE || op->kind == OP_COMPARE)
 		return;
+	if (op->kind == OP_FILL) {
+		watch_fill(w, op);
+		return;
+	}
+	if (op->kind == OP_PREPARE)
+		watch_claims(w, op);
 	if (op->kind == OP_PURGE || op->kind == OP_DROP) {
 		(op->kind == OP_PURGE ? watch_purge : watch_drop)(w, op);
 		return;

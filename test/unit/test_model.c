@@ -250,6 +250,7 @@ static const struct {
 	{ OP_UNDEFINE, "undefine", LANE_MAIN, 30000 },
 	{ OP_CLEAN, "clean", LANE_MAIN, 300000 },
 	{ OP_DROP, "drop", LANE_MAIN, 300000 },
+	{ OP_FILL, "fill", LANE_MAIN, 86400000 },
 	{ OP_PURGE, "purge", LANE_MAIN, 60000 },
 	{ OP_WORDS, "read-output", LANE_WORDS, 5000 },
 	{ OP_MIGRATE_PREPARE, "migrate-prepare", LANE_MAIN, 120000 },

@@ -43,6 +43,9 @@ static const struct {
 	[SCOPE_CLAIM] = { KIND_PVC, "" },
 	[SCOPE_POLICY] = { KIND_MIGRATION_POLICY, "" },
 	[SCOPE_MIGRATION] = { KIND_MIGRATION, "" },
+	[SCOPE_CLAIM_SPEC] = { KIND_PVC, "spec" },
+	[SCOPE_DATA_VOLUME] = { KIND_DATA_VOLUME, "" },
+	[SCOPE_DATA_VOLUME_SPEC] = { KIND_DATA_VOLUME, "spec" },
 	[SCOPE_PROBE] = { KIND_VM, "spec.template.spec.livenessProbe" },
 };
 

@@ -74,7 +74,8 @@ static const struct {
 	{ "{apiVersion: v1, kind: Namespace, metadata: {name: a, namespace: b}}",
 		"metadata.namespace", "lies in no namespace" },
 	{ V1("PersistentVolumeClaim", ""), "spec", "required" },
-	{ "{apiVersion: cdi.kubevirt.io/v1, kind: DataVolume, metadata: {name: a}, spec: {}}",
+	{ "{apiVersion: cdi.kubevirt.io/v1, kind: DataVolume, metadata: {name: a}, "
+	  "spec: {source: {blank: {}}, storage: {resources: {requests: {storage: 1Gi}}}}}",
 		"apiVersion", "expected cdi.kubevirt.io/v1beta1" },
 	{ TYPES("VirtualMachineInstancetype", "{cpu: {guest: 2}}"), "spec.memory", "is required" },
 	{ TYPES("VirtualMachineInstancetype", "{cpu: {guest: 0}, memory: {guest: 1Gi}}"),

@@ -159,7 +159,7 @@ static const struct {
 	{ "VirtualMachineClusterInstancetype", "v1beta1.VirtualMachineClusterInstancetype", "" },
 	{ "VirtualMachinePreference", "v1beta1.VirtualMachinePreference", "" },
 	{ "VirtualMachineClusterPreference", "v1beta1.VirtualMachineClusterPreference", "" },
-	{ "DataVolume", "v1beta1.DataVolumeSpec", "" },
+	{ "DataVolume", "v1beta1.DataVolumeSpec", "spec" },
 	{ "PersistentVolumeClaim", "k8s.io.api.core.v1.PersistentVolumeClaimSpec", "spec" },
 };
 
@@ -171,6 +171,10 @@ static void walk_kind(struct walk *w, const char *kind, const char *definition, 
 
 	ck_assert_msg(known, "%s is not known", kind);
 	at.scope = known->scope;
+	if (*path) {
+		at.scope = schema_find(known->scope, "", path)->below;
+		at.path = "";
+	}
 	whole.treat = known->unused ? TREAT_IGNORED : TREAT_REFUSED;
 	whole.note = known->unused ? known->unused : known->refused;
 	at.cover = whole.note ? &whole : NULL;

@@ -78,16 +78,16 @@ static void world_set(struct world *w, char letter)
 		obstruct(w, OBSTACLE_NO_CLAIM);
 		break;
 	case 'V':
-		w->facts.data_volume_failed = true;
+		w->facts.volumes = MAX(w->facts.volumes, VOLUMES_FAILED);
 		break;
 	case 'U':
 		obstruct(w, OBSTACLE_UNSCHEDULABLE);
 		break;
 	case 'v':
-		w->facts.data_volume_filling = true;
+		w->facts.volumes = MAX(w->facts.volumes, VOLUMES_FILLING);
 		break;
 	case 'b':
-		w->facts.unbound_volume = true;
+		w->facts.volumes = MAX(w->facts.volumes, VOLUMES_UNBOUND);
 		break;
 	case 'e':
 		obstruct(w, OBSTACLE_IMAGE);
