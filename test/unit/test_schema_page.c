@@ -48,6 +48,8 @@ static const char *const titles[SCOPE_MAX] = {
 	[SCOPE_TEMPLATE_META] = "METADATA OF A TEMPLATE",
 	[SCOPE_SPEC] = "SPEC OF AN INSTANCE",
 	[SCOPE_PROBE] = "PROBE",
+	[SCOPE_CLAIM_SPEC] = "SPEC OF A CLAIM",
+	[SCOPE_DATA_VOLUME_SPEC] = "SPEC OF A DATAVOLUME",
 };
 
 static char *title(enum schema_scope scope)
