@@ -27,7 +27,8 @@ static bool is_no_folder(const struct node *volume)
 #define X(c, name) name,
 		VOLUME_KINDS(X)
 #undef X
-			"dataVolume", NULL
+			"dataVolume",
+		NULL
 	};
 
 	return has_any(volume, sources) && !has_any(volume, folders);
