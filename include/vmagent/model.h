@@ -473,12 +473,6 @@ struct vmi {
 
 /* ---- facts about the domain: never stored, read again after each start -------------------- */
 
-struct probe_state { /* of one probe, in this life of the agent */
-	msec next_at; /* boot time before which the guest is not asked again; 0: it was not asked yet */
-	unsigned good, bad; /* answers in a row */
-	char why[160];      /* what the last bad one was */
-};
-
 struct domain {
 	enum domain_state state; /* DOMAIN_UNKNOWN until read */
 	enum domain_reason reason;

@@ -201,6 +201,12 @@ struct credential {
 	size_t n_users;
 };
 
+struct probe_state { /* of one probe, in this life of the agent */
+	msec next_at; /* boot time before which the guest is not asked again; 0: it was not asked yet */
+	unsigned good, bad; /* answers in a row */
+	char why[160];      /* what the last bad one was */
+};
+
 struct credentials_told { /* of those of a run's guest agent, in this life of ours */
 	int64_t version;  /* which it is being told, or was, … */
 	bool answered;    /* … and has answered to, … */

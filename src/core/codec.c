@@ -5,10 +5,7 @@
  * ignored; absent ones are zero.
  */
 #include "core/codec.h"
-
-#include "core/data_volume.h"
 #include "core/edit.h"
-#include "core/instancetype.h"
 #include "core/json.h"
 #include "core/migration.h"
 
@@ -431,9 +428,7 @@ int vm_load(const char *document, const char *state, bool same_boot, struct vm *
 		read_requests(&r, vm);
 		read_times(&r, &vm->times);
 		read_texts(docs.roots[0], &vm->meta, &vm->spec);
-		vm_take_uuid(vm, node_get(docs.roots[0], "spec"));
-		vm_take_types(vm, node_get(docs.roots[0], "spec"));
-		vm_take_volumes(vm, node_get(docs.roots[0], "spec"));
+		vm_read_spec(vm, node_get(docs.roots[0], "spec"));
 		if (!vm->meta.ns || !vm->meta.name || !vm->spec || !enums_are_valid(vm))
 			ret = err_set(err, ERR_INTERNAL, "a stored virtual machine is not whole");
 	}

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "core/data_volume.h"
+#include "core/instancetype.h"
 #include "core/manifest.h"
 #include "core/names.h"
 
@@ -27,6 +29,13 @@ void vm_take_uuid(struct vm *vm, const struct node *vm_spec)
 	const char *uuid = node_text(vm_spec, "template.spec.domain.firmware.uuid");
 
 	uuid_copy(vm->uuid, uuid ? uuid : "");
+}
+
+void vm_read_spec(struct vm *vm, const struct node *vm_spec)
+{
+	vm_take_uuid(vm, vm_spec);
+	vm_take_types(vm, vm_spec);
+	vm_take_volumes(vm, vm_spec);
 }
 
 static void replace_tree(char **text, struct node *tree)

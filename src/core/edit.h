@@ -11,6 +11,8 @@ struct node *text_tree(const char *text);
 
 /* Takes firmware.uuid of a VM's spec over into vm->uuid. */
 void vm_take_uuid(struct vm *vm, const struct node *vm_spec);
+/* All that is kept of a VM's spec beside its text. */
+void vm_read_spec(struct vm *vm, const struct node *vm_spec);
 
 /* start and stop write the strategy into the spec (§5.1, §5.2): generation rises. */
 void vm_change_strategy(struct machine *m, enum run_strategy strategy);

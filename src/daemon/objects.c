@@ -120,9 +120,7 @@ static void vm_take_spec(struct vm *vm, const struct node *spec)
 {
 	free(vm->spec);
 	vm->spec = node_json(spec);
-	vm_take_uuid(vm, spec);
-	vm_take_types(vm, spec);
-	vm_take_volumes(vm, spec);
+	vm_read_spec(vm, spec);
 	vm_set_strategy(vm, spec_run_strategy(spec, &vm->uses_running));
 }
 
