@@ -103,7 +103,8 @@ msec op_kind_deadline(enum op_kind kind); /* how long it may take before it is r
 	X(BRIDGE, "bridge")   /* no volume: the host must have a bridge `target` … */            \
 	X(DEVICE, "device")   /* … or a network device … */                                    \
 	X(PROGRAM, "program") /* … or a program of that name … */                              \
-	X(PATH, "path")       /* … or whatever lies at `target` */
+	X(PATH, "path")       /* … or whatever lies at `target` */                               \
+	X(TABLE, "table")     /* `inner` of `files` alone, anew: an ACPI table */
 
 enum volume_work_kind {
 #define X(c, t) VOLUME_WORK_##c,
@@ -130,7 +131,7 @@ struct volume_work {
 	bool claimed; /* OVERLAY: base is a claim's file, made if it is not there; FILL: base is one */
 	bool preallocate;         /* FILL */
 	char *label;              /* owned or NULL; MEDIUM */
-	struct media_file *files; /* owned; MEDIUM, FOLDER: a Secret may be among them */
+	struct media_file *files; /* owned; MEDIUM, FOLDER, TABLE: a Secret may be among them */
 	size_t n_files;
 };
 

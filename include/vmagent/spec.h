@@ -122,6 +122,7 @@ ENUM_DECLARE(panic_model, PANIC_MODEL, PANIC_MODELS)
 
 #define SPEC_LIST_MAX     256 /* disks, volumes, interfaces, networks: KubeVirt's own bound */
 #define PANIC_DEVICES_MAX 8
+#define SLIC_FILE         "slic.bin" /* KubeVirt's name for it */
 
 struct disk {
 	char *name; /* owned; the volume's name */
@@ -176,6 +177,7 @@ struct volume {
 	bool data_volume; /* it is named as the DataVolume that fills it */
 	char *claim; /* owned or NULL: its PersistentVolumeClaim; path and the rest are the agent's to fill */
 	struct media_source *media; /* owned or NULL: it is made for the guest */
+	bool slic;                  /* its key SLIC_FILE is the guest's ACPI table SLIC */
 	bool as_folder;             /* the guest has it as a folder (filesystems), not as a disk */
 };
 

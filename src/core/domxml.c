@@ -99,6 +99,20 @@ static void kernel_boot(xmlTextWriterPtr w, const struct kernel_boot *boot, cons
 		xml_leaf(w, "cmdline", boot->args);
 }
 
+static void slic(xmlTextWriterPtr w, const struct vmi_spec *spec, const char *directory)
+{
+	autofree char *path = slic_path(directory);
+
+	if (!spec_slic(spec))
+		return;
+	xml_open(w, "acpi");
+	xml_open(w, "table");
+	xml_attr(w, "type", "slic");
+	xmlTextWriterWriteString(w, BAD_CAST path);
+	xml_close(w);
+	xml_close(w);
+}
+
 /* libvirt chooses the firmware image itself, by these (its <loader> may not be given along with them). */
 static void efi(xmlTextWriterPtr w, bool secure)
 {
@@ -133,6 +147,7 @@ static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec,
 		efi(w, spec->bootloader == BOOTLOADER_EFI_SECURE);
 	nvram(w, spec, context);
 	kernel_boot(w, &spec->kernel_boot, context->directory);
+	slic(w, spec, context->directory);
 	if (spec->bios_serial)
 		xml_empty(w, "bios", "useserial", "yes", NULL);
 	if (spec->start_paused) /* time to choose, once it is resumed (§8.3) */

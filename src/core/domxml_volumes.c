@@ -52,6 +52,19 @@ char *initrd_path(const char *directory)
 	return xasprintf("%s/initrd", directory);
 }
 
+char *slic_path(const char *directory)
+{
+	return xasprintf("%s/" SLIC_FILE, directory);
+}
+
+const struct volume *spec_slic(const struct vmi_spec *spec)
+{
+	for (size_t i = 0; i < spec->n_volumes; i++)
+		if (spec->volumes[i].slic)
+			return &spec->volumes[i];
+	return NULL;
+}
+
 static enum volume_work_kind work_kind(const struct volume *volume)
 {
 	if (volume->as_folder)
@@ -121,11 +134,17 @@ void volume_works(const struct vmi_spec *spec, const char *directory, struct vol
 	size_t *ret_n)
 {
 	const struct kernel_boot *boot = &spec->kernel_boot;
-	struct volume_work *work = xcalloc(spec->n_volumes + 2, sizeof(*work));
+	const struct volume *slic = spec_slic(spec);
+	struct volume_work *work = xcalloc(spec->n_volumes + 3, sizeof(*work));
 	size_t n = 0;
 
 	add_boot_file(work, &n, boot->image, boot->kernel, kernel_path(directory));
 	add_boot_file(work, &n, boot->image, boot->initrd, initrd_path(directory));
+	if (slic)
+		work[n++] = (struct volume_work){ .kind = VOLUME_WORK_TABLE,
+			.volume = xstrdup(slic->name),
+			.target = slic_path(directory),
+			.inner = xstrdup(SLIC_FILE) };
 	for (size_t i = 0; i < spec->n_volumes; i++)
 		work[n++] = volume_work_of(&spec->volumes[i], directory);
 	*ret_work = work;

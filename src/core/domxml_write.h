@@ -104,6 +104,9 @@ char *volume_target(const struct volume *volume, const char *directory);
 /* The link that leads to the image behind it, or NULL; owned by the caller. */
 char *volume_base(const struct volume *volume, const char *directory);
 /* The links that lead to the files of kernelBoot; owned by the caller. */
+char *slic_path(const char *directory);
+const struct volume *spec_slic(
+	const struct vmi_spec *spec); /* … of whose files it is; NULL: none */
 char *kernel_path(const char *directory);
 char *initrd_path(const char *directory);
 

@@ -96,6 +96,25 @@ static int add_object(struct maker *maker)
 	return 0;
 }
 
+/* Whether or not it may be absent. */
+static int check_table(const struct maker *maker)
+{
+	for (size_t i = 0; i < maker->files->n; i++)
+		if (streq(maker->files->list[i].path, SLIC_FILE))
+			return 0;
+	return err_set(maker->err, ERR_NOT_FOUND,
+		"volume '%s': Secret '%s' has no key '" SLIC_FILE
+		"', the table that slicNameRef wants: add it",
+		maker->volume->name, maker->volume->media->object);
+}
+
+static int add_secret(struct maker *maker)
+{
+	int rc = add_object(maker);
+
+	return rc < 0 || !maker->volume->slic ? rc : check_table(maker);
+}
+
 /* Windows looks for one of two names, in any case. */
 static bool is_answer_file(const char *name)
 {
@@ -124,7 +143,7 @@ static media_fn *const makers[VOLUME_KIND_MAX] = {
 	[VOLUME_NO_CLOUD]     = media_seed_no_cloud,
 	[VOLUME_CONFIG_DRIVE] = media_seed_config_drive,
 	[VOLUME_CONFIG_MAP]   = add_object,
-	[VOLUME_SECRET]       = add_object,
+	[VOLUME_SECRET]       = add_secret,
 	[VOLUME_DOWNWARD_API] = media_downward,
 	[VOLUME_SYSPREP]      = add_sysprep,
 	/* clang-format on */

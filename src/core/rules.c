@@ -7,9 +7,9 @@
  */
 #include <inttypes.h>
 
-#include "core/check.h"
 #include "core/defaults.h"
 #include "core/quantity.h"
+#include "core/rules_private.h"
 
 #define REQUESTS "domain.resources.requests."
 #define LIMITS   "domain.resources.limits."
@@ -160,6 +160,23 @@ static void kernel_rules(struct check *c, const struct node *spec)
 			"domain.firmware.kernelBoot.container.image");
 }
 
+static void slic_rules(struct check *c, const struct node *spec)
+{
+	const struct node *slic = node_at(spec, "domain.firmware.acpi.slicNameRef");
+	const struct node *volumes = node_get(spec, "volumes"), *volume;
+
+	if (!slic || slic->kind != NODE_STRING)
+		return;
+	volume = list_find(volumes, list_count(volumes), slic->text);
+	if (!volume)
+		check_add(c, slic, "domain.firmware.acpi.slicNameRef", "no volume is named '%.64s'",
+			slic->text);
+	else if (!node_get(volume, "secret"))
+		check_add(c, slic, "domain.firmware.acpi.slicNameRef",
+			"volume '%.64s' is no secret: the table is the key slic.bin of one",
+			slic->text);
+}
+
 void spec_rules(struct check *c, const struct node *spec)
 {
 	memory_rules(c, spec);
@@ -168,4 +185,5 @@ void spec_rules(struct check *c, const struct node *spec)
 	max_guest_rules(c, spec);
 	bootloader_rules(c, spec);
 	kernel_rules(c, spec);
+	slic_rules(c, spec);
 }

@@ -58,7 +58,8 @@ static const struct schema_field rows[] = {
 	F(SPEC, "domain.devices.interfaces[].portRanges[].protocol", ENUM, ONE("TCP|UDP"),
 		DEFAULT("TCP")),
 	F(SPEC, "domain.devices.interfaces[].dhcpOptions",           MAP,
-		REFUSED("the guest's DHCP server has no options of one guest")),
+		REFUSED("libvirt's DHCP server has options for all guests: dnsmasq 2.90 ends at its "
+			"next reload once a guest has a tag of its own")),
 };
 /* clang-format on */
 

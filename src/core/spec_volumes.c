@@ -88,6 +88,7 @@ static bool is_folder(const struct node *spec, const char *volume)
 
 int spec_parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *err)
 {
+	const char *slic = node_text(spec, "domain.firmware.acpi.slicNameRef");
 	const struct node *list;
 	size_t n;
 	int rc = spec_list(spec, "volumes", &list, &n, err);
@@ -96,6 +97,7 @@ int spec_parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *
 	for (size_t i = 0; !rc && i < n; i++) {
 		rc = parse_volume(list->children[i], &s->volumes[s->n_volumes++], err);
 		s->volumes[i].as_folder = is_folder(spec, s->volumes[i].name);
+		s->volumes[i].slic = slic && streq(s->volumes[i].name, slic);
 		take_read_only(list->children[i], s);
 	}
 	return rc;

@@ -62,7 +62,8 @@ void media_fill(const struct agent *agent, const struct machine *m, struct op *o
 		const struct volume *volume = volume_of(&m->vmi->typed, work->volume);
 		struct media_files files;
 
-		if ((work->kind != VOLUME_WORK_MEDIUM && work->kind != VOLUME_WORK_FOLDER) ||
+		if ((work->kind != VOLUME_WORK_MEDIUM && work->kind != VOLUME_WORK_FOLDER &&
+			    work->kind != VOLUME_WORK_TABLE) ||
 			files_of(agent, m, volume, &files, NULL) < 0)
 			continue;
 		work->files = files.list;

@@ -292,6 +292,8 @@ static int check_work(struct job *job, size_t i)
 		return image_stage_medium(job, work);
 	case VOLUME_WORK_FOLDER:
 		return image_make_folder(job, work);
+	case VOLUME_WORK_TABLE:
+		return image_make_table(job, work);
 	case VOLUME_WORK_CLAIM_FOLDER:
 		return image_make_claim_folder(job, work);
 	case VOLUME_WORK_BRIDGE:

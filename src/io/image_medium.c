@@ -129,3 +129,19 @@ int image_make_folder(struct job *job, const struct volume_work *work)
 		ret = fill(work, work->target, FOLDER_MODE, SHARED_MODE);
 	return ret < 0 ? image_fail(job, work, work->target, -ret) : 0;
 }
+
+int image_make_table(struct job *job, const struct volume_work *work)
+{
+	struct place place = { .folders = STAGE_MODE, .files = FILE_MODE };
+	int ret = unlink(work->target) < 0 && errno != ENOENT ? -errno : 0;
+
+	place.fd = open(job->op.directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (place.fd < 0)
+		ret = -errno;
+	for (size_t i = 0; i < work->n_files && ret == 0; i++)
+		if (streq(work->files[i].path, work->inner))
+			ret = write_file(&place, &work->files[i]);
+	if (place.fd >= 0)
+		close(place.fd);
+	return ret < 0 ? image_fail(job, work, work->target, -ret) : 0;
+}

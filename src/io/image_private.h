@@ -57,6 +57,8 @@ int image_drop_claim(const char *folder);
 int image_stage_medium(struct job *job, const struct volume_work *work);
 /* Makes the folder that a guest is to have, with the files. */
 int image_make_folder(struct job *job, const struct volume_work *work);
+/* Makes the one file that is no medium's, for QEMU itself; libvirt gives it to QEMU's user. */
+int image_make_table(struct job *job, const struct volume_work *work);
 char *work_stage(const struct volume_work *work); /* owned */
 
 /* The folder of the claim whose file is at path, opened part by part, and made if need be; or -errno, of which

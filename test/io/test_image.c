@@ -500,6 +500,27 @@ START_TEST(test_folder)
 }
 END_TEST
 
+/* Only QEMU's user may read it, which libvirt makes its owner. */
+START_TEST(test_table)
+{
+	autofree char *target = path_in(w.run, "slic.bin");
+	struct media_file files[] = { { (char *)"other", (char *)"x", 1, 0 },
+		{ (char *)"slic.bin", (char *)"SLIC\0\1", 6, 0444 } };
+	struct volume_work work = { .kind = VOLUME_WORK_TABLE,
+		.volume = (char *)"licence",
+		.target = target,
+		.inner = (char *)"slic.bin",
+		.files = files,
+		.n_files = ARRAY_SIZE(files) };
+
+	for (int i = 0; i < 2; i++) /* made anew */
+		ck_assert_msg(run_op(OP_PREPARE, &work, 1) == ERR_OK, "%s", w.err.msg);
+	shell("printf 'SLIC\\0\\1' | cmp - '%s'%s", target, "");
+	shell("test \"$(stat -c %%a '%s')\" = 600%s", target, "");
+	shell("test ! -e '%s/other'%s", w.run, "");
+}
+END_TEST
+
 /* A guest had it. */
 START_TEST(test_clean_goes_as_deep_as_it_takes)
 {
@@ -579,6 +600,7 @@ Suite *test_image_suite(void)
 	tcase_add_test(tcase, test_medium);
 	tcase_add_test(tcase, test_medium_that_fails);
 	tcase_add_test(tcase, test_folder);
+	tcase_add_test(tcase, test_table);
 	tcase_add_test(tcase, test_clean_goes_as_deep_as_it_takes);
 	tcase_add_test(tcase, test_clean_takes_all_and_only_that);
 	tcase_add_test(tcase, test_clean_does_not_follow_a_link_itself);

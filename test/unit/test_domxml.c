@@ -386,6 +386,7 @@ START_TEST(works)
 		int64_t capacity;
 	} want[] = {
 		{ VOLUME_WORK_LINK, "kernelBoot", "/run/a/kernel", "/boot/k", "vmlinuz", NULL, NULL, 0 },
+		{ VOLUME_WORK_TABLE, "seed", "/run/a/slic.bin", NULL, "slic.bin", NULL, NULL, 0 },
 		{ VOLUME_WORK_OVERLAY, "root", "/run/a/root.qcow2", "/images/guest.img", "disk/b",
 			"/run/a/root.base", NULL, 0 },
 		{ VOLUME_WORK_CREATE_RAW, "data", "/disks/data.img", NULL, NULL, NULL, NULL, 8 << 20 },
@@ -399,7 +400,9 @@ START_TEST(works)
 	struct op op = { .kind = OP_PREPARE };
 
 	spec.kernel_boot = (struct kernel_boot){ .image = "/boot/k", .kernel = "vmlinuz" };
+	volumes[ARRAY_SIZE(volumes) - 1].slic = true;
 	volume_works(&spec, "/run/a", &op.work, &op.n_work);
+	volumes[ARRAY_SIZE(volumes) - 1].slic = false;
 	ck_assert_uint_eq(op.n_work, ARRAY_SIZE(want));
 	for (size_t i = 0; i < op.n_work; i++) {
 		ck_assert_int_eq(op.work[i].kind, want[i].kind);

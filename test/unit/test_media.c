@@ -164,6 +164,32 @@ START_TEST(what_is_missing)
 }
 END_TEST
 
+/* Whether or not the Secret may be absent for other uses. */
+START_TEST(missing_table)
+{
+	struct media_source media = { .object = (char *)"bare", .secret = true };
+	struct volume volume = { .name = (char *)"v",
+		.kind = VOLUME_SECRET,
+		.media = &media,
+		.slic = true };
+	struct media_files files;
+	struct err err;
+
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(media_files_of(&volume, &world, &files, &err), -ERR_NOT_FOUND);
+		ck_assert_msg(strstr(err.msg,
+				      "has no key 'slic.bin', the table that slicNameRef wants") !=
+				NULL,
+			"%s", err.msg);
+		media.object = (char *)"none";
+		media.optional = true;
+	}
+	volume.slic = false;
+	ck_assert_int_eq(media_files_of(&volume, &world, &files, &err), 0);
+	media_files_done(&files);
+}
+END_TEST
+
 START_TEST(missing_keys)
 {
 	struct media_files files;
@@ -204,6 +230,7 @@ Suite *test_media_suite(void)
 	tcase_add_test(tcase, every_volume);
 	tcase_add_loop_test(tcase, what_is_missing, 0, ARRAY_SIZE(missing));
 	tcase_add_test(tcase, missing_keys);
+	tcase_add_test(tcase, missing_table);
 	tcase_add_loop_test(tcase, host_names, 0, ARRAY_SIZE(hosts));
 	suite_add_tcase(suite, tcase);
 	return suite;
