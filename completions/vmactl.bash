@@ -70,11 +70,12 @@ _vmactl() {
 				esac
 				;;
 			create) words=namespace ;;
+			db) words=accept ;;
 			adopt) words=$(_vmactl_names domains '') ;;
 			peer)
 				case $type in
-				'') words='ls init cert join' ;;
-				ls | cert) words=$(_vmactl_names peers '') ;;
+				'') words='ls init cert join declare-dead' ;;
+				ls | cert | declare-dead) words=$(_vmactl_names peers '') ;;
 				join)
 					mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 					compopt -o filenames

@@ -24,9 +24,11 @@ complete -c vmactl -n '__fish_seen_subcommand_from adopt' -a '(__vmactl_names do
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -l name -x -d 'what the VM is to be called'
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -s y -l yes -d 'do not ask'
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'only show it'
-complete -c vmactl -n '__fish_seen_subcommand_from peer; and not __fish_seen_subcommand_from ls init cert join' -a 'ls init cert join'
-complete -c vmactl -n '__fish_seen_subcommand_from peer; and __fish_seen_subcommand_from ls cert' -a '(__vmactl_names peers)'
+complete -c vmactl -n '__fish_seen_subcommand_from peer; and not __fish_seen_subcommand_from ls init cert join declare-dead' -a 'ls init cert join declare-dead'
+complete -c vmactl -n '__fish_seen_subcommand_from peer; and __fish_seen_subcommand_from ls cert declare-dead' -a '(__vmactl_names peers)'
 complete -c vmactl -n '__fish_seen_subcommand_from peer; and __fish_seen_subcommand_from join' -F
+complete -c vmactl -n '__fish_seen_subcommand_from declare-dead' -l power-off-verified -d 'the host is without power'
+complete -c vmactl -n '__fish_seen_subcommand_from db' -a accept
 complete -c vmactl -n '__fish_seen_subcommand_from peer' -l pki -r -d 'folder of certificates'
 complete -c vmactl -n '__fish_seen_subcommand_from explain start stop restart migrate migrate-cancel' -a '(__vmactl_names vm)'
 complete -c vmactl -n '__fish_seen_subcommand_from migrate' -l to -x -a '(__vmactl_names peers)' -d 'to which host'

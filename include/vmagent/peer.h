@@ -63,6 +63,7 @@ struct peer_hello {                        /* how a node introduces itself */
 	X(UNKNOWN_DB, "UNKNOWN-DB", 20, 1024)        /* the database that would know is lost */    \
 	X(ACK, "ACK", 21, 1024)                      /* FINALIZED is stored: forget it */          \
 	X(CHECK, "CHECK", 22, HANDOVER_DOCUMENT_MAX) /* could this guest come? Nothing is made */  \
+	X(RECLAIMED, "RECLAIMED", 23, 1024) /* you were declared dead: it is ours again */         \
 	X(PREPARED, "PREPARED", 32, HANDOVER_OFFER_MAX)    /* begin; this is the way */            \
 	X(BUSY, "BUSY", 33, 1024)                          /* ask again later */                   \
 	X(DECLINED, "DECLINED", 34, HANDOVER_FINDINGS_MAX) /* never */                             \

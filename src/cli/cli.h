@@ -39,6 +39,7 @@ struct args { /* all strings are borrowed from argv */
 	bool check; /* migrate */
 	bool proxy_only, preserve_session, move_cursor, stdio;
 	bool recursive, ignore_not_found, now, yes, cancel, if_system_stops;
+	bool power_off_verified;
 	bool wait, validate; /* true unless =false was given */
 	int64_t grace;       /* GRACE_UNSET: not given */
 	int64_t port;        /* -1: not given */

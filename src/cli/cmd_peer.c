@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/peer_pki.h"
@@ -136,33 +137,62 @@ static int ls(struct cli *cli, struct fault *fault)
 	return command_get.run(cli, fault);
 }
 
+/* ---- declare-dead ------------------------------------------------------------------------------------- */
+
+/* What became of each guest comes as a warning. */
+static int declare_dead(struct cli *cli, struct fault *fault)
+{
+	const struct args *args = &cli->args;
+	autofree char *line = NULL;
+
+	if (args->n_names != 2)
+		return cli_usage(cli, fault, "which host? 'vmactl peer declare-dead HOST'");
+	if (check_node(cli, args->names[1], fault))
+		return -1;
+	if (!args->power_off_verified)
+		return cli_usage(cli, fault,
+			"make sure that '%s' is without power, and stays so, then say "
+			"--power-off-verified: what waits for its word is settled without it, and a guest "
+			"that still runs there would run twice",
+			args->names[1]);
+	line = xasprintf("POST /apis/vmagent.io/v1/peers/%s/declaredead", args->names[1]);
+	if (client_call(cli, line, "{\"powerOffVerified\":true}", NULL, fault))
+		return -1;
+	printf("peer '%s' is declared dead\n", args->names[1]);
+	return 0;
+}
+
 static int run(struct cli *cli, struct fault *fault)
 {
 	static const struct {
 		const char *name;
 		int (*run)(struct cli *cli, struct fault *fault);
-	} verbs[] = { { "ls", ls }, { "init", init }, { "cert", cert }, { "join", join } };
+	} verbs[] = { { "ls", ls }, { "init", init }, { "cert", cert }, { "join", join },
+		{ "declare-dead", declare_dead } };
 
 	for (size_t i = 0; cli->args.n_names && i < ARRAY_SIZE(verbs); i++)
 		if (streq(cli->args.names[0], verbs[i].name))
 			return verbs[i].run(cli, fault);
-	return cli_usage(cli, fault, "what? ls, init, cert or join");
+	return cli_usage(cli, fault, "what? ls, init, cert, join or declare-dead");
 }
 
 const struct command command_peer = {
 	.name = "peer",
-	.synopsis = "ls [NAME...] | init [--name=NODE] | cert NODE [FILE|-] | join FILE|-",
-	.summary = "list the agents of other hosts; make certificates for them",
+	.synopsis = "ls [NAME...] | init [--name=NODE] | cert NODE [FILE|-] | join FILE|- |\n"
+		    "       declare-dead HOST --power-off-verified",
+	.summary = "list the agents of other hosts; make certificates; give one up",
 	.details =
 		"ls shows this node and its peers: who can be reached or why not, how far the clocks differ,\n"
 		"what they have, when their certificates expire.\n"
 		"init makes a small authority, and this node's certificate; once, on one host. cert makes a\n"
 		"bundle for another node (NODE.peer.pem), join installs it there; a later one replaces it. It\n"
 		"holds the node's key: it goes by a way that nobody else can read.\n"
+		"declare-dead settles what waits for the word of a host that will never come back. You vouch\n"
+		"that it is without power.\n"
 		"\n"
 		"  vmactl peer init --name=host-a\n"
 		"  vmactl peer cert host-b - | ssh root@host-b vmactl peer join -",
 	.options = TAKES(NAME) | TAKES(PKI) | TAKES(OUTPUT) | TAKES(NO_HEADERS) |
-		TAKES(IGNORE_NOT_FOUND),
+		TAKES(IGNORE_NOT_FOUND) | TAKES(POWER_OFF_VERIFIED),
 	.run = run,
 };

@@ -12,7 +12,7 @@
 	X(start) X(stop) X(restart) X(migrate) X(migrate_cancel)       \
 	X(pause) X(unpause) X(soft_reboot) X(reset)                    \
 	X(console) X(vnc) X(port_forward)                              \
-	X(peer) X(host_shutdown) X(proxy)                                      \
+	X(peer) X(db) X(host_shutdown) X(proxy)                                      \
 	X(metrics) X(version) X(help)
 /* clang-format on */
 

@@ -48,6 +48,8 @@
 	X(CANCEL, 0, "cancel", FLAG, cancel, NULL, "the host does not go down after all")            \
 	X(IF_SYSTEM_STOPS, 0, "if-system-stops", FLAG, if_system_stops, NULL,                        \
 		"do nothing unless systemd says that the system is stopping")                        \
+	X(POWER_OFF_VERIFIED, 0, "power-off-verified", FLAG, power_off_verified, NULL,               \
+		"you have made sure that the host is without power, and stays so")                   \
 	X(FOR, 0, "for", TEXT, for_what, "WHAT", "what to wait for, or whose events")                \
 	X(CLIENT, 0, "client", FLAG, client, NULL, "only vmactl's own version")                      \
 	X(PORT, 0, "port", NUMBER, port, "N", "the port to listen on; 0: any that is free")          \

@@ -140,13 +140,13 @@ static const struct field migration_fields[] = {
 	F(BOOL,     migration, "cancelled",  cancelled),
 	F(BOOL,     migration, "succeeded",  succeeded),
 	F(BOOL,     migration, "acked",      acked),
-	F(BOOL,     migration, "moved",      moved),
-	F(BOOL,     migration, "discard",    discard),
+	F(BOOL, migration, "moved", moved), F(BOOL, migration, "discard", discard),
+	F(BOOL, migration, "asks", asks), F(BOOL, migration, "taken", taken),
+	F(BOOL, migration, "reclaimed", reclaimed), F(BOOL, migration, "lost", lost),
 	F(TEXT,     migration, "reason",     reason),
 	F(TEXT,     migration, "document",   document),
 	F(TEXT,     migration, "offer",      offer),
-	F(DEADLINE, migration, "began",      began),
-	F(NUMBER,   migration, "inDoubt",    doubt_wall),
+	F(DEADLINE, migration, "began", began), F(NUMBER, migration, "inDoubt", doubt_wall),
 	F(BOOL,     migration, "second",     post_copy),
 	F(TEXT,     migration, "policy",     policy),
 	F(NUMBER,   migration, "bandwidth",  limits.bandwidth),
@@ -393,6 +393,7 @@ int migration_load(const char *state, bool same_boot, struct migration **ret, st
 	}
 	cJSON_Delete(json);
 	g->prepared = g->role == MIGRATION_TARGET && g->offer; /* it has been told so */
+	g->asks |= !same_boot && migration_may_be_lost(g);
 	if (!g->meta.ns || !g->meta.name || !g->vmi || !g->peer || g->role >= MIGRATION_ROLE_MAX ||
 		g->state >= MIGRATION_STATE_MAX) {
 		migration_free(g);

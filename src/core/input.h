@@ -28,6 +28,7 @@
 	X(ERRAND, "errand")               /* something to be fetched from a guest */               \
 	X(MIGRATE, "migrate")           /* a request: a guest to another host, or not after all */ \
 	X(DECLARE_DEAD, "declare-dead") /* a request: a peer will not come back */                 \
+	X(ACCEPT, "accept")             /* a request: nobody else knows what was lost */           \
 	X(FOLDER, "folder")             /* what the manifest folder holds now */                   \
 	X(CONNECTION, "connection")     /* to the hypervisor: up or down */                        \
 	X(EVENT, "event")               /* of a domain */                                          \

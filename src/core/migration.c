@@ -120,10 +120,15 @@ enum migration_phase migration_phase_of(const struct migration *g)
 
 void migration_note_doubt(struct migration *g, struct now now)
 {
-	if (!migration_in_doubt(g))
-		g->doubt_wall = 0;
-	else if (!g->doubt_wall)
+	if (!migration_in_doubt(g)) {
+		g->doubt_wall = g->doubt_at = 0;
+		g->doubt_told = false;
+		return;
+	}
+	if (!g->doubt_wall)
 		g->doubt_wall = now.wall;
+	if (!g->doubt_at)
+		g->doubt_at = now.boot;
 }
 
 /* Those on the way were passed as well; what is lost with the agent's life is no way back. */
@@ -156,8 +161,26 @@ bool migration_is_under_way(const struct migration *g)
 	return g->role == MIGRATION_TARGET || g->state != MIGRATION_ABORTED || !settled;
 }
 
+/* Of a source the peer has what it copied, of a target its word that the guest goes on is not there yet. */
+bool migration_may_be_lost(const struct migration *g)
+{
+	if (g->acked || g->taken)
+		return false;
+	if (g->role == MIGRATION_SOURCE)
+		return g->performing &&
+			(g->state == MIGRATION_OUT || g->state == MIGRATION_ABORTED);
+	return g->state == MIGRATION_OWNER || (g->state == MIGRATION_DONE && g->moved);
+}
+
+static bool is_asking(const struct migration *g)
+{
+	return g->asks && migration_may_be_lost(g) && g->state != MIGRATION_OUT;
+}
+
 bool migration_holds(const struct migration *g)
 {
+	if (is_asking(g))
+		return true;
 	switch (g->state) {
 	case MIGRATION_OUT:
 		return g->performing;
@@ -188,10 +211,13 @@ bool migration_needs_relay(const struct migration *g)
 /* Until RELEASED the source takes orders, and they travel. */
 bool migration_refuses(const struct migration *g, struct err *err)
 {
-	bool left = g->state == MIGRATION_RELEASED || (g->role == MIGRATION_SOURCE && g->moved);
+	bool left = g->state == MIGRATION_RELEASED || g->lost ||
+		(g->role == MIGRATION_SOURCE && g->moved);
 
 	if (left)
 		err_set(err, ERR_CONFLICT, "it has moved to '%s': give the order there", g->peer);
+	else if (is_asking(g))
+		err_set(err, ERR_CONFLICT, "'%s' may have it, and is asked first", g->peer);
 	else if (migration_holds(g) && g->role == MIGRATION_TARGET)
 		err_set(err, ERR_CONFLICT, "it is on its way here from '%s': %s", g->peer,
 			g->state == MIGRATION_OWNER ? "try again in a moment"
@@ -204,7 +230,7 @@ bool migration_refuses(const struct migration *g, struct err *err)
 bool migration_in_doubt(const struct migration *g)
 {
 	return g->state == MIGRATION_RELEASED || g->state == MIGRATION_COMPLETE ||
-		(g->state == MIGRATION_IN && g->doubt);
+		(g->state == MIGRATION_IN && g->doubt) || is_asking(g);
 }
 
 /* ---- what both deciders share ------------------------------------------------------------------- */
@@ -231,6 +257,18 @@ bool migration_say(const struct migration_view *v, enum handover_kind kind,
 		return migration_wake(plan, v->g->say_at);
 	plan->say = kind;
 	return plan_migration(plan, MIGRATION_STEP_SAY, NULL);
+}
+
+bool migration_tell_doubt(const struct migration_view *v, struct migration_plan *plan)
+{
+	const struct migration *g = v->g;
+	msec at = g->doubt_at + SECONDS(MIGRATION_DOUBT_S);
+
+	if (!g->doubt_at || g->doubt_told || !migration_in_doubt(g))
+		return false;
+	if (v->now.boot < at)
+		return migration_wake(plan, at);
+	return plan_migration(plan, MIGRATION_STEP_TELL_DOUBT, NULL);
 }
 
 bool migration_look(const struct migration_view *v, struct migration_plan *plan)

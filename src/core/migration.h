@@ -84,9 +84,10 @@ ENUM_DECLARE(migration_phase, MIGRATION_PHASE, MIGRATION_PHASES)
 #define MIGRATION_SWITCH_S  10 /* for a guest that stands still to go over with post-copy */
 #define MIGRATION_FRESH_MS  2000 /* a COMPLETE is believed for so long */
 #define MIGRATION_REPEAT_S \
-	1                  /* what is not answered is said again, what is not seen is read again */
-#define MIGRATION_BUSY_S 5 /* until a busy target is asked again */
-#define MIGRATIONS_KEPT  5 /* of one machine, that have ended */
+	1                   /* what is not answered is said again, what is not seen is read again */
+#define MIGRATION_BUSY_S  5 /* until a busy target is asked again */
+#define MIGRATION_DOUBT_S 10 /* until one that is in doubt is an event */
+#define MIGRATIONS_KEPT   5  /* of one machine, that have ended */
 
 struct migration {
 	struct object_meta meta; /* its UID names it on both hosts */
@@ -107,6 +108,10 @@ struct migration {
 	bool moved;              /* DONE: the guest has changed hands, whatever became of it */
 	bool post_copy; /* the second attempt: the guest goes over before its memory does */
 	bool discard;   /* target, OWNER: the image is not to be used */
+	bool asks; /* the host was booted meanwhile: first the peer says that it has not taken the guest */
+	bool taken;     /* target: the source was declared dead, and is not asked any more */
+	bool reclaimed; /* source: the target was declared dead after it had been given the guest */
+	bool lost; /* DONE: the peer has the guest by right, because this host was declared dead */
 	char *reason;   /* owned or NULL: why it failed */
 	char *document; /* owned or NULL; target: what PREPARE brought */
 	char *offer;    /* owned or NULL; what PREPARED says: the target's, or to the source */
@@ -116,6 +121,8 @@ struct migration {
 	msec ready_wall;                /* when all of it was seen to be at the target; 0: never */
 	msec phase_wall[MIGRATION_PHASE_MAX]; /* when each phase was entered; 0: never */
 	msec doubt_wall;                      /* since when it has been in doubt; 0: it is not */
+	msec doubt_at;                        /* … in boot time; not stored */
+	bool doubt_told;                      /* … and that was said; not stored */
 
 	/* What is known only in this life of the agent. */
 	bool admitted;        /* source: the target has taken it on, and gets ready */
@@ -162,8 +169,12 @@ bool migration_holds(const struct migration *g);
 bool migration_needs_relay(const struct migration *g);
 /* Why no order is taken for the machine at this moment, in words: true, else false. */
 bool migration_refuses(const struct migration *g, struct err *err);
+/* A peer that declared this host dead may have taken the guest: after a boot it is asked before anything runs. */
+bool migration_may_be_lost(const struct migration *g);
 /* Who runs the guest is not known here, and only the peer can tell: shown as a condition. */
 bool migration_in_doubt(const struct migration *g);
+/* What of it is not known, and what can be done; owned by the caller. */
+char *migration_doubt_words(const struct migration *g);
 /* Notes since when, or that it is not. */
 void migration_note_doubt(struct migration *g, struct now now);
 
@@ -193,7 +204,8 @@ void migration_note_doubt(struct migration *g, struct now now);
 	X(PASS_ON, "pass-on", MIGRATE_PASS)                         \
 	X(DISCARD, "discard", DESTROY)                              \
 	X(FINISH, "finish", NONE)                                   \
-	X(CLEAN, "clean", NONE)
+	X(CLEAN, "clean", NONE)                                     \
+	X(TELL_DOUBT, "tell-doubt", NONE)
 
 enum migration_step {
 #define X(c, name, op) MIGRATION_STEP_##c,
@@ -234,6 +246,7 @@ struct migration_plan migration_decide(const struct migration_view *v);
  */
 struct migration_answer {
 	bool any;
+	bool lost; /* the peer has the guest by right: what is of it here goes */
 	enum handover_kind say;
 };
 struct migration_answer migration_hear(struct migration *g, const struct handover *h,

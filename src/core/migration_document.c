@@ -172,6 +172,50 @@ static void add_condition(cJSON *status, const char *type, const char *reason, c
 	cJSON_AddItemToArray(list ? list : cJSON_AddArrayToObject(status, "conditions"), one);
 }
 
+struct phrase { /* around the peer's name */
+	const char *before, *after;
+};
+
+static struct phrase doubt_of(const struct migration *g)
+{
+	static const struct phrase
+		asks = { "",
+			" may have taken it while this host was away: it is not "
+			"started until that host has said" },
+		gave = { "it was handed over to ",
+			", which has not said that it has it: nobody runs it until then" },
+		lost = { "the database of ",
+			" is lost, and nobody else knows whether it may go "
+			"on: it stands still" },
+		waits = { "all of it is here, but whether it may go on only ",
+			" can say: it stands still until then" };
+
+	if (g->asks)
+		return asks;
+	if (g->state == MIGRATION_RELEASED)
+		return gave;
+	return g->doubt ? lost : waits;
+}
+
+char *migration_doubt_words(const struct migration *g)
+{
+	struct phrase words = doubt_of(g);
+
+	return xasprintf("%s'%s'%s. If that host will never come back: make sure that it is without power, "
+			 "then say 'vmactl peer declare-dead %s --power-off-verified'",
+		words.before, g->peer, words.after, g->peer);
+}
+
+static void add_doubt(cJSON *status, const struct migration *g)
+{
+	autofree char *text = NULL;
+
+	if (!migration_in_doubt(g))
+		return;
+	text = migration_doubt_words(g);
+	add_condition(status, "InDoubt", migration_state_name(g->state), text);
+}
+
 /* Why it has not begun. */
 static void add_wait(cJSON *status, const struct migration *g)
 {
@@ -189,17 +233,11 @@ static void add_wait(cJSON *status, const struct migration *g)
 
 static void add_conditions(cJSON *status, const struct migration *g)
 {
-	autofree char *text = NULL;
-
 	if (g->cancelled)
 		add_condition(status, "migrationAbortRequested", "Cancelled",
 			"somebody wants it called off");
 	add_wait(status, g);
-	if (!migration_in_doubt(g))
-		return;
-	text = xasprintf("who runs the guest is '%s''s to say: it stands still until then",
-		g->peer);
-	add_condition(status, "InDoubt", migration_state_name(g->state), text);
+	add_doubt(status, g);
 }
 
 /* While libvirt copies; KubeVirt has no words for it. */

@@ -23,6 +23,11 @@ static struct migration_answer say(enum handover_kind kind)
 	return (struct migration_answer){ .any = true, .say = kind };
 }
 
+static struct migration_answer lose(void)
+{
+	return (struct migration_answer){ .lost = true };
+}
+
 /* The decider says what it has to say at once. */
 static struct migration_answer hurry(const struct call *c)
 {
@@ -126,11 +131,16 @@ static struct migration_answer hear_aborted(const struct call *c)
 	return nothing;
 }
 
-/* Acknowledged when it is stored, which it is when the target says it once more. */
+/* Acknowledged when it is stored, which it is when the target says it once more. One that was never given the guest
+ * has taken it, when this host was declared dead; one that was may have been declared so itself. */
 static struct migration_answer hear_finalized(const struct call *c)
 {
-	if (c->g->state == MIGRATION_DONE)
+	if (c->g->reclaimed)
+		return say(HANDOVER_RECLAIMED);
+	if (c->g->state == MIGRATION_DONE && c->g->moved)
 		return say(HANDOVER_ACK);
+	if (c->g->state == MIGRATION_ABORTED || c->g->state == MIGRATION_DONE)
+		return lose();
 	if (c->g->state != MIGRATION_RELEASED)
 		return nothing;
 	c->g->ended = true;
@@ -180,13 +190,23 @@ static struct migration_answer hear_unknown(const struct call *c)
 	return nothing;
 }
 
+/* One that has moved all the same was taken, when the source was declared dead. */
 static struct migration_answer hear_abort(const struct call *c)
 {
 	if (is_waiting(c->g)) {
 		c->g->called_off = true;
 		replace_str(&c->g->refusal, c->h->why);
 	}
-	return c->g->state == MIGRATION_DONE && !c->g->moved ? say(HANDOVER_ABORTED) : nothing;
+	if (c->g->state != MIGRATION_DONE || c->g->lost)
+		return nothing;
+	return say(c->g->moved ? HANDOVER_FINALIZED : HANDOVER_ABORTED);
+}
+
+static struct migration_answer hear_reclaimed(const struct call *c)
+{
+	bool has = c->g->state == MIGRATION_OWNER || (c->g->state == MIGRATION_DONE && c->g->moved);
+
+	return has && !c->g->lost ? lose() : nothing;
 }
 
 static struct migration_answer hear_ack(const struct call *c)
@@ -209,6 +229,7 @@ static const struct {
 	[HANDOVER_ABORT]      = { MIGRATION_TARGET, hear_abort },
 	[HANDOVER_UNKNOWN_DB] = { MIGRATION_TARGET, hear_unknown },
 	[HANDOVER_ACK]        = { MIGRATION_TARGET, hear_ack },
+	[HANDOVER_RECLAIMED]  = { MIGRATION_TARGET, hear_reclaimed },
 	[HANDOVER_PREPARED]   = { MIGRATION_SOURCE, hear_prepared },
 	[HANDOVER_BUSY]       = { MIGRATION_SOURCE, hear_busy },
 	[HANDOVER_DECLINED]   = { MIGRATION_SOURCE, hear_declined },

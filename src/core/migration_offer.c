@@ -74,11 +74,25 @@ void migration_offer_done(struct migration_offer *offer)
 
 /* ---- disks -------------------------------------------------------------------------------------------- */
 
+static bool is_written(const struct disk *disk, const struct volume *volume)
+{
+	return volume && !volume->media && !disk->readonly && disk->device != DISK_DEVICE_CDROM;
+}
+
 static bool is_copied(const struct disk *disk, const struct volume *volume)
 {
-	bool written = !disk->readonly && disk->device != DISK_DEVICE_CDROM;
+	return is_written(disk, volume) && !volume->shared;
+}
 
-	return volume && written && !volume->media && !volume->shared;
+bool migration_copies_all(const struct vmi_spec *spec)
+{
+	for (size_t i = 0; i < spec->n_disks; i++) {
+		const struct volume *volume = volume_of(spec, spec->disks[i].name);
+
+		if (is_written(&spec->disks[i], volume) && volume->shared)
+			return false;
+	}
+	return true;
 }
 
 char *migration_copies(const struct vmi_spec *spec)

@@ -27,5 +27,7 @@ void migration_offer_done(struct migration_offer *offer);
 char *migration_copies(const struct vmi_spec *spec);
 /* The most that those copies come to in bytes, as far as the spec tells. */
 int64_t migration_copies_size(const struct vmi_spec *spec);
+/* Whether that is all that it writes to: then image and disks at the target are of one instant. */
+bool migration_copies_all(const struct vmi_spec *spec);
 
 #endif

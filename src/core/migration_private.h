@@ -13,6 +13,8 @@ bool migration_say(const struct migration_view *v, enum handover_kind kind,
 	struct migration_plan *plan);
 /* Has the domain read again, from time to time. */
 bool migration_look(const struct migration_view *v, struct migration_plan *plan);
+/* Has somebody told of it when nobody has resolved it for a while. */
+bool migration_tell_doubt(const struct migration_view *v, struct migration_plan *plan);
 /* What is known of the domain is fresh. */
 bool migration_knows(const struct migration_view *v);
 /* The lane is free, and the last failure is long enough ago. */

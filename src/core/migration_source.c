@@ -250,6 +250,7 @@ static rule_fn *const rules[] = {
 	rule_restore,
 	rule_end,
 	rule_tell,
+	migration_tell_doubt,
 };
 
 void migration_decide_source(const struct migration_view *v, struct migration_plan *plan)

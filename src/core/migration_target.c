@@ -133,6 +133,7 @@ static rule_fn *const rules[] = {
 	rule_own,
 	rule_cleaned,
 	rule_report,
+	migration_tell_doubt,
 };
 
 void migration_decide_target(const struct migration_view *v, struct migration_plan *plan)

@@ -129,6 +129,7 @@ static int load_all(struct agent *agent, struct err *err)
 	if (ret == 0)
 		ret = origins_load(agent, err);
 	rebuild_load(agent);
+	dead_load(agent);
 	load_database_id(agent);
 	return ret;
 }
@@ -201,6 +202,7 @@ static input_fn *const handlers[INPUT_MAX] = {
 	[INPUT_ERRAND]     = input_errand,
 	[INPUT_MIGRATE]    = input_migrate,
 	[INPUT_DECLARE_DEAD] = input_declare_dead,
+	[INPUT_ACCEPT]     = input_accept,
 	[INPUT_FOLDER]     = input_folder,
 	[INPUT_CONNECTION] = input_connection,
 	[INPUT_EVENT]      = input_event,

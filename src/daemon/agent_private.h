@@ -142,6 +142,11 @@ struct target { /* a user's object in the model; all borrowed */
 	struct object_meta *meta; /* NULL: there is no such object */
 };
 
+struct peer_death {  /* who declared it dead */
+	msec wall;   /* when; 0: nobody */
+	int64_t uid; /* of the user */
+};
+
 struct peer_facts {                       /* what is known of one of them: peers.c */
 	const struct peer_config *config; /* borrowed */
 	bool up;
@@ -153,6 +158,7 @@ struct peer_facts {                       /* what is known of one of them: peers
 	msec expires, warned; /* wall times: of its certificate; of the last warning about that */
 	bool has_clock, clock_warned;
 	msec ahead, round_trip;
+	struct peer_death dead; /* stored */
 };
 
 struct peers {                          /* peers.c */
@@ -161,6 +167,7 @@ struct peers {                          /* peers.c */
 	struct peer_status told;        /* … as published last */
 	char self_why[PEER_WHY_SIZE];   /* our own certificate cannot be used; "": it can */
 	msec self_expires, self_warned; /* wall times */
+	bool dead_changed;              /* who is dead is to be saved */
 };
 
 struct letter {           /* a handover that leaves with the commit */
@@ -296,6 +303,7 @@ void input_event(struct agent *agent, const struct input *input, struct now now)
 void input_result(struct agent *agent, const struct input *input, struct now now);
 void input_migrate(struct agent *agent, const struct input *input, struct now now);
 void input_declare_dead(struct agent *agent, const struct input *input, struct now now);
+void input_accept(struct agent *agent, const struct input *input, struct now now);
 void input_peer(struct agent *agent, const struct input *input, struct now now);
 
 /* notes.c: says what happened to an object; copies everything. */
@@ -435,6 +443,12 @@ const char *peers_name(const struct agent *agent,
 bool peers_have_answered(const struct agent *agent); /* all of them, what they have */
 void peers_ask(struct agent *agent);                 /* those that have not */
 void peers_answered(struct agent *agent, const char *name);
+struct peer_facts *peers_find(struct agent *agent, const char *name); /* or NULL */
+
+/* declare_dead.c: those that will not come back. */
+void dead_load(struct agent *agent);
+int dead_save(struct agent *agent, struct err *err);
+void dead_is_back(struct agent *agent, struct peer_facts *peer); /* one of them can be reached */
 
 /* rebuild.c: a lost database is filled again from manifests and domains. */
 void rebuild_list(struct agent *agent, const struct op_result *list, struct now now);

@@ -120,6 +120,8 @@ static int save_all(struct agent *agent, const struct turn *turn, struct now now
 		ret = notes_save(agent, now, err);
 	if (ret == 0 && agent->rebuild_changed)
 		ret = rebuild_save(agent, err);
+	if (ret == 0 && agent->peers.dead_changed)
+		ret = dead_save(agent, err);
 	if (ret == 0 && agent->hostdown.changed)
 		ret = hostdown_save(agent, err);
 	if (ret == 0 && agent->round_changed)
@@ -152,8 +154,8 @@ static bool turn_changes(const struct agent *agent, const struct turn *turn)
 			return true;
 	}
 	return agent->migrations.changed || agent->records.changed || agent->origins.changed ||
-		agent->rebuild_changed || agent->round_changed || agent->hostdown.changed ||
-		has_events(agent);
+		agent->rebuild_changed || agent->peers.dead_changed || agent->round_changed ||
+		agent->hostdown.changed || has_events(agent);
 }
 
 static int commit(struct agent *agent, const struct turn *turn, struct now now, struct err *err)
@@ -206,6 +208,7 @@ static void committed(struct agent *agent, struct turn *turn)
 	agent->has_boot_id |= turn->changed;
 	agent->has_database_id |= turn->changed;
 	agent->rebuild_changed = agent->round_changed = false;
+	agent->peers.dead_changed = false;
 	hostdown_committed(agent);
 	records_committed(agent);
 	migrations_committed(agent);

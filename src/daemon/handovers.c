@@ -127,14 +127,18 @@ static void hear_whose(struct agent *agent, const struct peer_event *event)
 static void hear_commit(struct agent *agent, struct migration *g, const struct handover *h,
 	struct now now)
 {
-	if (g->role == MIGRATION_TARGET && h->epoch == g->epoch &&
-		(g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE))
+	if (g->role != MIGRATION_TARGET || h->epoch != g->epoch)
+		return;
+	if (g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE)
 		migration_own(agent, g, h->document, now);
+	else if (g->state == MIGRATION_DONE && g->taken)
+		handover_say(agent, g, HANDOVER_FINALIZED, now);
 }
 
 static void hear_known(struct agent *agent, struct migration *g, const struct peer_event *event,
 	struct now now)
 {
+	struct machine *m = machines_find(&agent->machines, g->meta.ns, g->vmi);
 	struct migration_answer say;
 
 	if (!streq(g->peer, event->name))
@@ -145,7 +149,11 @@ static void hear_known(struct agent *agent, struct migration *g, const struct pe
 	}
 	say = migration_hear(g, event->handover, now);
 	agent->migrations.changed |= g->changed;
-	if (say.any)
+	if (g->changed && m)
+		agent_mark(agent, m); /* it may be held no longer */
+	if (say.lost)
+		migration_lose(agent, g, now);
+	else if (say.any)
 		handover_say(agent, g, say.say, now);
 }
 

@@ -81,7 +81,7 @@ const char *migrations_moved_to(const struct agent *agent, const char *ns, const
 	}
 	if (!last || past_epoch(agent, ns, name) > last->epoch)
 		return past_peer(agent, ns, name);
-	return last->role == MIGRATION_SOURCE ? last->peer : NULL;
+	return last->role == MIGRATION_SOURCE || last->lost ? last->peer : NULL;
 }
 
 int agent_not_found(const struct agent *agent, enum object_kind kind, const char *ns,
@@ -122,6 +122,8 @@ static int load_row(void *ctx, const struct object_row *row)
 	}
 	g->meta.rv = row->rv;
 	*LIST_ADD(gs->list, gs->n, gs->cap) = g;
+	if (g->asks && !l->same_boot)
+		migration_touch(l->agent, g);
 	return 0;
 }
 
@@ -437,59 +439,28 @@ void input_migrate(struct agent *agent, const struct input *input, struct now no
 	agent_answer(agent, request, &err, NULL);
 }
 
-/* ---- a host that will not come back ---------------------------------------------------------------- */
+/* ---- what libvirt has done of it ------------------------------------------------------------------ */
 
-/* Whoever says so vouches that nothing runs there. */
-static void settle_without(struct agent *agent, struct migration *g, struct now now)
+void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result,
+	struct now now)
 {
-	switch (g->state) {
-	case MIGRATION_OUT:
-		g->cancelled = true;
-		break;
-	case MIGRATION_RELEASED:
-		migration_reclaim(agent, g, now);
-		break;
-	case MIGRATION_IN:
-		g->called_off = true;
-		replace_str(&g->refusal, "its source was declared dead");
-		break;
-	case MIGRATION_COMPLETE:
-		g->discard = true; /* the source may have written after it */
-		migration_own(agent, g, g->document, now);
-		break;
-	case MIGRATION_ABORTED:
-		g->acked = true;
-		break;
-	case MIGRATION_DONE:
-		g->acked = true;
-		break;
-	case MIGRATION_PENDING:
-	case MIGRATION_OWNER:
-	case MIGRATION_STATE_MAX:
+	struct migration *g = m->migration;
+	bool good = result->err.code == ERR_OK;
+
+	if (!g || !m->vmi || !streq(m->vmi->meta.uid, g->vmi_uid))
 		return;
+	if (result->kind == OP_MIGRATE) {
+		g->performed = good;
+		replace_str(&g->refusal, good ? NULL : result->err.msg);
+	} else if (result->kind == OP_MIGRATE_WATCH && !good) {
+		replace_str(&g->refusal, result->err.msg);
+	} else if (result->kind == OP_MIGRATE_ABORT && !good) {
+		g->cancelling = false;
+	} else if (result->kind == OP_MIGRATE_PREPARE && good && g->state == MIGRATION_IN) {
+		g->prepared = true;
+		g->say_at = 0;
+		replace_str(&g->offer, result->text);
+		migration_touch(agent, g);
+		handover_say(agent, g, HANDOVER_PREPARED, now);
 	}
-	migration_touch(agent, g);
-}
-
-void input_declare_dead(struct agent *agent, const struct input *input, struct now now)
-{
-	const struct request *request = &input->request;
-	struct err err = { 0 };
-
-	if (request_is_unsaved(agent, request))
-		return;
-	if (!has_peer(agent, request->name))
-		err_set(&err, ERR_NOT_FOUND, "'%s' is no peer in the configuration", request->name);
-	for (size_t i = 0; i < agent->migrations.n && err.code == ERR_OK; i++) {
-		struct migration *g = agent->migrations.list[i];
-
-		if (streq(g->peer, request->name) && !migration_is_over(g))
-			settle_without(agent, g, now);
-	}
-	if (err.code == ERR_OK)
-		rebuild_answered(agent, request->name);
-	if (err.code == ERR_OK)
-		log_text(LOG_LEVEL_WARNING, "peer '%s' was declared dead by user %lld",
-			request->name, (long long)request->actor.uid);
-	agent_answer(agent, request, &err, NULL);
 }

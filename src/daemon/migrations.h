@@ -45,6 +45,8 @@ void migrations_note(struct agent *agent,
 int migrations_save(struct agent *agent, struct err *err);
 void migrations_committed(struct agent *agent);
 void migrations_done(struct agent *agent);
+void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result,
+	struct now now);
 
 /* migration_limits.c */
 /* Whether it is its turn: of those that wait, the ones of more weight and then the older ones come first. */
@@ -77,6 +79,7 @@ struct migration_view migration_view_of(const struct agent *agent, const struct 
 void migration_settle_away(struct agent *agent, struct machine *m, const char *peer,
 	struct now now);
 void migration_own(struct agent *agent, struct migration *g, const char *document, struct now now);
+void migration_lose(struct agent *agent, struct migration *g, struct now now);
 void migration_reclaim(struct agent *agent, struct migration *g, struct now now);
 
 #endif

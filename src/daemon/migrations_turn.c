@@ -186,12 +186,42 @@ void migration_reclaim(struct agent *agent, struct migration *g, struct now now)
 	c.m = machines_find(&agent->machines, g->meta.ns, g->vmi);
 	migration_set_state(g, MIGRATION_ABORTED);
 	replace_str(&g->reason, "its target was declared dead");
-	g->acked = true;
+	g->acked = g->reclaimed = true;
 	if (c.m && c.m->vmi)
 		c.m->vmi->epoch = g->epoch + 1;
 	if (c.m && c.m->vm)
 		c.m->vm->epoch = g->epoch + 1;
 	note_failed(&c);
+	changed(&c);
+}
+
+/* This host was declared dead, and the peer is the guest's home: what is left of it here ends, but for its disks. */
+void migration_lose(struct agent *agent, struct migration *g, struct now now)
+{
+	struct call c = { .agent = agent, .g = g, .now = now };
+
+	c.m = machines_find(&agent->machines, g->meta.ns, g->vmi);
+	if (c.m && c.m->migration != g)
+		c.m = NULL; /* another one of that name */
+	replace_str(&g->reason, "this host was declared dead, and the other one has it");
+	if (g->state != MIGRATION_DONE)
+		migration_set_state(g, MIGRATION_DONE);
+	g->lost = g->moved = g->acked = true;
+	g->succeeded = false;
+	log_text(LOG_LEVEL_WARNING,
+		"%s/%s: peer '%s' has it since this host was declared dead: what runs of it here ends, "
+		"its disks are left as they are",
+		g->meta.ns, g->vmi, g->peer);
+	if (c.m && c.m->vmi) {
+		move_origin(&c, KIND_VMI, c.m->vmi->meta.uid);
+		note_failed(&c);
+		end_run(&c, PHASE_FAILED);
+		vmi_delete(c.m, now);
+	}
+	if (c.m && c.m->vm) {
+		move_origin(&c, KIND_VM, c.m->vm->meta.uid);
+		vm_delete(c.m, now);
+	}
 	changed(&c);
 }
 
@@ -388,7 +418,7 @@ static void step_finish(struct call *c)
 	struct migration *g = c->g;
 	bool released = g->state == MIGRATION_RELEASED;
 
-	g->acked = g->role == MIGRATION_SOURCE;
+	g->acked = g->role == MIGRATION_SOURCE || g->taken;
 	end(c, c->plan->succeeded);
 	if (!g->succeeded && (released || g->role == MIGRATION_TARGET))
 		note_failed(c);
@@ -404,6 +434,14 @@ static void step_clean(struct call *c)
 {
 	c->g->acked = true;
 	end(c, false);
+}
+
+static void step_tell_doubt(struct call *c)
+{
+	autofree char *words = migration_doubt_words(c->g);
+
+	c->g->doubt_told = true;
+	note(c, true, "MigrationInDoubt", words);
 }
 
 /* clang-format off */
@@ -430,6 +468,7 @@ static void (*const steps[MIGRATION_STEP_MAX])(struct call *c) = {
 	[MIGRATION_STEP_DISCARD]       = step_discard,
 	[MIGRATION_STEP_FINISH]        = step_finish,
 	[MIGRATION_STEP_CLEAN]         = step_clean,
+	[MIGRATION_STEP_TELL_DOUBT]    = step_tell_doubt,
 };
 /* clang-format on */
 
@@ -479,6 +518,7 @@ void migrations_turn(struct agent *agent, struct now now)
 		if (migration_is_over(gs->list[i]) || gs->list[i]->removed)
 			continue;
 		checks_choose(agent, gs->list[i], now);
+		migration_note_doubt(gs->list[i], now);
 		gs->dirty |= decide(agent, gs->list[i], now);
 	}
 }

@@ -181,12 +181,10 @@ const char *peers_name(const struct agent *agent, const char *name)
 	return NULL;
 }
 
-static struct peer_facts *find(struct agent *agent, const char *name);
-
 bool peers_have_answered(const struct agent *agent)
 {
 	for (size_t i = 0; i < agent->options->n_peers; i++) {
-		if (!agent->peers.list[i].answered)
+		if (!agent->peers.list[i].answered && !agent->peers.list[i].dead.wall)
 			return false;
 	}
 	return true;
@@ -202,13 +200,13 @@ void peers_ask(struct agent *agent)
 
 void peers_answered(struct agent *agent, const char *name)
 {
-	struct peer_facts *peer = find(agent, name);
+	struct peer_facts *peer = peers_find(agent, name);
 
 	if (peer)
 		peer->answered = true;
 }
 
-static struct peer_facts *find(struct agent *agent, const char *name)
+struct peer_facts *peers_find(struct agent *agent, const char *name)
 {
 	for (size_t i = 0; name && i < agent->options->n_peers; i++)
 		if (streq(agent->peers.list[i].config->name, name))
@@ -226,8 +224,10 @@ void input_peer(struct agent *agent, const struct input *input, struct now now)
 		[PEER_STATUS] = peer_told,
 	};
 	const struct peer_event *event = input->peer;
-	struct peer_facts *peer = find(agent, event->name);
+	struct peer_facts *peer = peers_find(agent, event->name);
 
+	if (peer && event->kind == PEER_UP && peer->dead.wall)
+		dead_is_back(agent, peer);
 	if (event->kind == PEER_SELF)
 		own_certificate(agent, event, now);
 	else if (event->kind == PEER_STRANGER)
@@ -295,14 +295,33 @@ static void add_hello(cJSON *status, const struct peer_facts *peer)
 	add_time(status, "certificateExpires", peer->expires);
 }
 
+static const char *state_of(const struct peer_facts *peer)
+{
+	if (peer->up)
+		return "Reachable";
+	return peer->dead.wall ? "DeclaredDead" : "Unreachable";
+}
+
+static void add_death(cJSON *status, const struct peer_facts *peer)
+{
+	cJSON *death;
+
+	if (!peer->dead.wall)
+		return;
+	death = cJSON_AddObjectToObject(status, "declaredDead");
+	add_time(death, "time", peer->dead.wall);
+	cJSON_AddNumberToObject(death, "user", (double)peer->dead.uid);
+}
+
 static cJSON *peer_json(const struct peer_facts *peer)
 {
 	cJSON *status, *json = begin_peer(peer->config->name, peer->config->address, &status);
 
-	cJSON_AddStringToObject(status, "state", peer->up ? "Reachable" : "Unreachable");
+	cJSON_AddStringToObject(status, "state", state_of(peer));
 	if (!peer->up)
 		cJSON_AddStringToObject(status, "message", peer->why);
 	add_time(status, "since", peer->since);
+	add_death(status, peer);
 	if (peer->known)
 		add_hello(status, peer);
 	if (peer->has_clock) {
@@ -332,7 +351,7 @@ static cJSON *self_json(const struct agent *agent)
 char *agent_peers(struct agent *agent, const char *name)
 {
 	size_t n = agent->options->n_peers;
-	struct peer_facts *peer = find(agent, name);
+	struct peer_facts *peer = peers_find(agent, name);
 	cJSON *list, *items;
 
 	if (name && n && streq(name, agent->options->node_name))

@@ -133,6 +133,28 @@ void rebuild_answered(struct agent *agent, const char *peer)
 		finish(agent);
 }
 
+/* Whoever says so vouches that no machine that does not run here was moved away. */
+void input_accept(struct agent *agent, const struct input *input, struct now now)
+{
+	const struct request *request = &input->request;
+	struct err err = { 0 };
+
+	(void)now;
+	if (request_is_unsaved(agent, request))
+		return;
+	if (!agent->rebuilding)
+		err_set(&err, ERR_CONFLICT, "the database was not lost, or is whole again");
+	else if (!agent->rebuild_listed)
+		err_set(&err, ERR_CONFLICT,
+			"libvirt and the manifests have not been looked at yet: try again in a moment");
+	if (err.code == ERR_OK) {
+		log_text(LOG_LEVEL_WARNING, "the rebuilt database was accepted by user %lld",
+			(long long)request->actor.uid);
+		finish(agent);
+	}
+	agent_answer(agent, request, &err, NULL);
+}
+
 /* What runs here is here, whatever a peer says. */
 static void take_name(struct agent *agent, const char *peer, const char *ns, const char *name,
 	struct now now)

@@ -197,6 +197,35 @@ START_TEST(test_an_own_certificate_that_is_no_good)
 }
 END_TEST
 
+#define DEAD "POST " PEERS "/b/declaredead"
+
+START_TEST(test_one_is_declared_dead)
+{
+	api_expect(&f, DEAD, NULL, 400, "powerOffVerified: expected true");
+	api_expect(&f, DEAD, "{\"powerOffVerified\":false}", 400, "no proof");
+	api_expect(&f, DEAD, "{\"powerOffVerified\":1}", 400, NULL);
+	api_expect(&f, "POST " PEERS "/z/declaredead", "{\"powerOffVerified\":true}", 404,
+		"'z' is no peer in the configuration");
+	api_expect(&f, "GET " PEERS "/b", NULL, 200, "\"state\":\"Unreachable\"");
+	api_expect(&f, DEAD, "{\"powerOffVerified\":true}", 200, "\"status\":\"Success\"");
+	ck_assert_uint_eq(count("peer 'b' was declared dead by user"), 1);
+	api_expect(&f, "GET " PEERS "/b", NULL, 200, "\"state\":\"DeclaredDead\"");
+	api_expect(&f, "GET " PEERS "/b", NULL, 200, "\"declaredDead\":{\"time\":\"");
+	come_up("boot-1", WALL + 100 * DAY);
+	ck_assert_uint_eq(count("peer 'b', which was declared dead, is back"), 1);
+	api_expect(&f, DEAD, "{\"powerOffVerified\":true}", 409,
+		"'b' can be reached: it is not dead");
+	api_expect(&f, "GET " PEERS "/b", NULL, 200, "\"state\":\"Reachable\"");
+}
+END_TEST
+
+START_TEST(test_nothing_to_accept)
+{
+	api_expect(&f, "POST /apis/vmagent.io/v1/database/accept", NULL, 409,
+		"the database was not lost");
+}
+END_TEST
+
 static bool tells_of_one(void *ctx)
 {
 	(void)ctx;
@@ -238,6 +267,8 @@ Suite *test_api_peers_suite(void)
 	tcase_add_test(tcase, test_it_answers);
 	tcase_add_test(tcase, test_a_change_is_one_line);
 	tcase_add_test(tcase, test_clocks_that_differ);
+	tcase_add_test(tcase, test_one_is_declared_dead);
+	tcase_add_test(tcase, test_nothing_to_accept);
 	tcase_add_test(tcase, test_certificates_expire);
 	tcase_add_test(tcase, test_an_own_certificate_that_is_no_good);
 	tcase_add_test(tcase, test_what_they_are_told);

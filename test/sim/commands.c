@@ -186,13 +186,16 @@ static void create(struct command *c, enum wish wish)
 		client_do(c->w, wish);
 }
 
-/* migrate NAME NODE|any, check NAME NODE|any, cancel NAME, declare-dead NODE */
+/* migrate NAME NODE|any, check NAME NODE|any, cancel NAME, declare-dead NODE, accept DATABASE */
 static void migrate(struct command *c, enum wish wish)
 {
 	struct client_request *client = &c->w->client;
-	bool dead = streq(c->name, "declare-dead");
 
-	client->kind = dead ? INPUT_DECLARE_DEAD : INPUT_MIGRATE;
+	client->kind = INPUT_MIGRATE;
+	if (streq(c->name, "declare-dead"))
+		client->kind = INPUT_DECLARE_DEAD;
+	else if (streq(c->name, "accept"))
+		client->kind = INPUT_ACCEPT;
 	client->request.kind = KIND_VMI;
 	client->request.ns = "default";
 	client->request.name = c->words[0];
@@ -207,7 +210,7 @@ static void migrate(struct command *c, enum wish wish)
 static bool is_migration(const char *name)
 {
 	return streq(name, "migrate") || streq(name, "check") || streq(name, "cancel") ||
-		streq(name, "declare-dead");
+		streq(name, "declare-dead") || streq(name, "accept");
 }
 
 static void ask(struct command *c, enum wish wish)
@@ -350,6 +353,7 @@ static const struct {
 	{ "check",   2, do_request },
 	{ "cancel",  1, do_request },
 	{ "declare-dead", 1, do_request },
+	{ "accept",  1, do_request },
 	{ "refused", 2, do_refused },
 	{ "try",     2, do_try },
 	{ "answer",  1, do_answer },

@@ -687,12 +687,13 @@ static const struct {
 	{ HANDOVER_PREPARED, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 	{ HANDOVER_BUSY, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 	{ HANDOVER_ABORTED, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
-	{ HANDOVER_FINALIZED, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, HANDOVER_ACK) },
+	{ HANDOVER_FINALIZED, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 	{ HANDOVER_PREPARE, TARGET, ANSWERS(-1, -1, -1, HANDOVER_PREPARED, -1, -1, -1, -1) },
 	{ HANDOVER_OUT, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 	{ HANDOVER_ABORT, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, HANDOVER_ABORTED) },
 	{ HANDOVER_UNKNOWN_DB, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 	{ HANDOVER_ACK, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
+	{ HANDOVER_RECLAIMED, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 };
 
 static struct migration_answer hear(enum handover_kind kind, enum migration_state state)
@@ -758,6 +759,93 @@ START_TEST(what_is_noted)
 	hear(HANDOVER_ACK, MIGRATION_DONE);
 	ck_assert(g.acked);
 	free(g.refusal);
+}
+END_TEST
+
+/* By whose word the guest is whose, when one of the two was declared dead: what is answered, or whether it is lost. */
+static const struct {
+	enum handover_kind kind;
+	enum migration_role role;
+	enum migration_state state;
+	bool moved, reclaimed, was_lost;
+	int answer;
+	bool lost;
+} declared[] = {
+	{ HANDOVER_FINALIZED, SOURCE, MIGRATION_OUT, 0, 0, 0, NOTHING, 0 },
+	{ HANDOVER_FINALIZED, SOURCE, MIGRATION_RELEASED, 0, 0, 0, NOTHING, 0 },
+	{ HANDOVER_FINALIZED, SOURCE, MIGRATION_ABORTED, 0, 0, 0, NOTHING, 1 },
+	{ HANDOVER_FINALIZED, SOURCE, MIGRATION_ABORTED, 0, 1, 0, HANDOVER_RECLAIMED, 0 },
+	{ HANDOVER_FINALIZED, SOURCE, MIGRATION_DONE, 0, 0, 0, NOTHING, 1 },
+	{ HANDOVER_FINALIZED, SOURCE, MIGRATION_DONE, 0, 1, 0, HANDOVER_RECLAIMED, 0 },
+	{ HANDOVER_FINALIZED, SOURCE, MIGRATION_DONE, 1, 0, 0, HANDOVER_ACK, 0 },
+	{ HANDOVER_ABORT, TARGET, MIGRATION_OWNER, 1, 0, 0, NOTHING, 0 },
+	{ HANDOVER_ABORT, TARGET, MIGRATION_DONE, 1, 0, 0, HANDOVER_FINALIZED, 0 },
+	{ HANDOVER_ABORT, TARGET, MIGRATION_DONE, 1, 0, 1, NOTHING, 0 },
+	{ HANDOVER_RECLAIMED, TARGET, MIGRATION_COMPLETE, 0, 0, 0, NOTHING, 0 },
+	{ HANDOVER_RECLAIMED, TARGET, MIGRATION_OWNER, 1, 0, 0, NOTHING, 1 },
+	{ HANDOVER_RECLAIMED, TARGET, MIGRATION_DONE, 1, 0, 0, NOTHING, 1 },
+	{ HANDOVER_RECLAIMED, TARGET, MIGRATION_DONE, 1, 0, 1, NOTHING, 0 },
+	{ HANDOVER_RECLAIMED, TARGET, MIGRATION_DONE, 0, 0, 0, NOTHING, 0 },
+};
+
+START_TEST(who_was_declared_dead)
+{
+	struct migration_answer answer;
+
+	g.role = declared[_i].role;
+	g.moved = declared[_i].moved;
+	g.reclaimed = declared[_i].reclaimed;
+	g.lost = declared[_i].was_lost;
+	answer = hear(declared[_i].kind, declared[_i].state);
+	ck_assert_int_eq(answer.any ? (int)answer.say : NOTHING, declared[_i].answer);
+	ck_assert_int_eq(answer.lost, declared[_i].lost);
+}
+END_TEST
+
+/* After a boot nothing begins until the peer has said that it has not taken the guest. */
+static const struct {
+	enum migration_role role;
+	enum migration_state state;
+	bool performing, moved, acked, taken, asks, holds;
+} boots[] = {
+	{ SOURCE, MIGRATION_PENDING, 0, 0, 0, 0, 0, 0 },
+	{ SOURCE, MIGRATION_OUT, 0, 0, 0, 0, 0, 0 },
+	{ SOURCE, MIGRATION_OUT, 1, 0, 0, 0, 1, 1 },
+	{ SOURCE, MIGRATION_ABORTED, 0, 0, 0, 0, 0, 0 },
+	{ SOURCE, MIGRATION_ABORTED, 1, 0, 0, 0, 1, 1 },
+	{ SOURCE, MIGRATION_ABORTED, 1, 0, 1, 0, 0, 0 },
+	{ SOURCE, MIGRATION_DONE, 1, 1, 0, 0, 0, 0 },
+	{ TARGET, MIGRATION_COMPLETE, 0, 0, 0, 0, 0, 1 },
+	{ TARGET, MIGRATION_OWNER, 0, 1, 0, 0, 1, 1 },
+	{ TARGET, MIGRATION_DONE, 0, 1, 0, 0, 1, 1 },
+	{ TARGET, MIGRATION_DONE, 0, 1, 0, 1, 0, 0 }, /* its source is dead */
+	{ TARGET, MIGRATION_DONE, 0, 1, 1, 0, 0, 0 },
+	{ TARGET, MIGRATION_DONE, 0, 0, 0, 0, 0, 0 },
+};
+
+START_TEST(after_a_boot)
+{
+	for (unsigned same_boot = 0; same_boot < 2; same_boot++) {
+		autofree char *text = NULL;
+		struct migration *back;
+		struct err err;
+
+		g.meta.ns = (char *)"default";
+		g.meta.name = (char *)"web-1";
+		g.role = boots[_i].role;
+		g.state = boots[_i].state;
+		g.performing = boots[_i].performing;
+		g.restored = true;
+		g.moved = boots[_i].moved;
+		g.acked = boots[_i].acked;
+		g.taken = boots[_i].taken;
+		text = migration_text(&g);
+		ck_assert_int_eq(migration_load(text, same_boot, &back, &err), 0);
+		ck_assert_int_eq(back->asks, !same_boot && boots[_i].asks);
+		if (!same_boot)
+			ck_assert_int_eq(migration_holds(back), boots[_i].holds);
+		migration_free(back);
+	}
 }
 END_TEST
 
@@ -862,6 +950,8 @@ Suite *test_migration_suite(void)
 	tcase_add_test(t, without_rules);
 	tcase_add_loop_test(t, what_is_answered, 0, ARRAY_SIZE(heard));
 	tcase_add_test(t, what_is_noted);
+	tcase_add_loop_test(t, who_was_declared_dead, 0, ARRAY_SIZE(declared));
+	tcase_add_loop_test(t, after_a_boot, 0, ARRAY_SIZE(boots));
 	tcase_add_loop_test(t, what_is_not_known, 0, ARRAY_SIZE(unknown));
 	tcase_add_test(t, there_and_back);
 	tcase_add_test(t, as_it_is_shown);

@@ -76,9 +76,13 @@ START_TEST(disks_that_are_copied)
 	autofree char *list = migration_copies(&spec), *none = NULL;
 
 	ck_assert_pstr_eq(list, "vda,vdc");
+	ck_assert(!migration_copies_all(&spec));
 	disks[0].readonly = disks[3].readonly = true;
 	none = migration_copies(&spec);
 	ck_assert_ptr_null(none);
+	ck_assert(!migration_copies_all(&spec));
+	disks[1].readonly = true;
+	ck_assert(migration_copies_all(&spec));
 }
 END_TEST
 

@@ -70,6 +70,7 @@ static const struct {
 	{ "UNKNOWN-DB", 20, 1024, true, true, false, true },
 	{ "ACK", 21, 1024, true, true, false, true },
 	{ "CHECK", 22, 4194304, true, true, false, true },
+	{ "RECLAIMED", 23, 1024, true, true, false, true },
 	{ "PREPARED", 32, 1048576, true, true, false, true },
 	{ "BUSY", 33, 1024, true, true, false, true },
 	{ "DECLINED", 34, 131072, true, true, false, true },

@@ -58,6 +58,8 @@ static const struct route {
 
 	{ "GET",    VMAGENT "/peers",				peer_get, 0 },
 	{ "GET",    VMAGENT "/peers/{name}",			peer_get, 0 },
+	{ "POST",   VMAGENT "/peers/{name}/declaredead",	peer_declare_dead, 0 },
+	{ "POST",   VMAGENT "/database/accept",			database_accept, 0 },
 
 	{ "GET",    HOST_SHUTDOWN,				hostdown_get, 0 },
 	{ "POST",   HOST_SHUTDOWN,				hostdown_begin, 0 },

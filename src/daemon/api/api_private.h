@@ -78,6 +78,8 @@ void domain_adopt(const struct call *call);
 
 /* peers.c */
 void peer_get(const struct call *call);
+void peer_declare_dead(const struct call *call);
+void database_accept(const struct call *call);
 
 /* hostdown.c */
 void hostdown_get(const struct call *call);
