@@ -52,6 +52,16 @@ static char *check_name(const struct migration_facts *f)
 	return f->has_name ? xstrdup("it has a virtual machine of that name") : NULL;
 }
 
+/* Nobody sends, or takes, in the clear what the other end wants encrypted. */
+static char *check_encryption(const struct migration_facts *f)
+{
+	if (f->they_disable_tls == f->we_disable_tls)
+		return NULL;
+	return xasprintf("it takes only guests that are %sencrypted on their way: 'migrations.disableTLS' is "
+			 "for both hosts or none",
+		f->we_disable_tls ? "not " : "");
+}
+
 static char *check_adopted(const struct migration_facts *f)
 {
 	if (!f->adopted)
@@ -118,6 +128,7 @@ static check_fn *const functions[MIGRATION_CHECK_MAX] = {
 	[MIGRATION_CHECK_EPOCH]        = check_epoch,
 	[MIGRATION_CHECK_NAME]         = check_name,
 	[MIGRATION_CHECK_ADOPTED]      = check_adopted,
+	[MIGRATION_CHECK_ENCRYPTION] = check_encryption,
 	[MIGRATION_CHECK_ACCELERATION] = check_acceleration,
 	[MIGRATION_CHECK_QEMU]         = check_qemu,
 	[MIGRATION_CHECK_MACHINE]      = check_machine,

@@ -18,6 +18,7 @@
 	X(EPOCH, "epoch")                 \
 	X(NAME, "name")                   \
 	X(ADOPTED, "domain")              \
+	X(ENCRYPTION, "encryption")       \
 	X(ACCELERATION, "virtualization") \
 	X(QEMU, "qemu")                   \
 	X(MACHINE, "machine")             \
@@ -45,12 +46,14 @@ enum migration_check {
 
 /* Text as in findings; what is not known on one side is not compared. */
 struct migration_facts {
-	bool enabled;           /* guests may be moved to this host */
-	bool going_down;        /* this host is told to shut down */
-	bool connected;         /* this host's libvirt is */
-	bool stale;             /* this host had the guest later than the one that sends it */
-	bool has_name;          /* it has a virtual machine of that name */
-	bool adopted;           /* its domain was made by somebody else */
+	bool enabled;    /* guests may be moved to this host */
+	bool going_down; /* this host is told to shut down */
+	bool connected;  /* this host's libvirt is */
+	bool stale;      /* this host had the guest later than the one that sends it */
+	bool has_name;   /* it has a virtual machine of that name */
+	bool adopted;    /* its domain was made by somebody else */
+	bool they_disable_tls,
+		we_disable_tls; /* its streams are not to be encrypted: both want that, or none */
 	const char *their_host; /* UUIDs, as libvirt has them; "" or NULL: not known */
 	const char *our_host;
 	bool needs_kvm, has_kvm; /* the guest runs on hardware virtualization; guests do so here */

@@ -43,6 +43,7 @@ int migration_offer_read(const char *json, struct migration_offer *ret, struct e
 	if (rc == 0)
 		rc = text_of(root, "xml", &offer.xml, err);
 	offer.post_copy = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "postCopy"));
+	offer.plain = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "disableTLS"));
 	cJSON_Delete(root);
 	if (rc < 0)
 		migration_offer_done(&offer);
@@ -59,6 +60,7 @@ char *migration_offer_write(const struct migration_offer *offer)
 	relay_token_write(offer->token, token);
 	cJSON_AddStringToObject(root, "token", token);
 	cJSON_AddStringToObject(root, "folder", offer->folder);
+	cJSON_AddBoolToObject(root, "disableTLS", offer->plain);
 	cJSON_AddStringToObject(root, "xml", offer->xml);
 	if (offer->post_copy)
 		cJSON_AddTrueToObject(root, "postCopy");

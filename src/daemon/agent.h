@@ -44,6 +44,7 @@ struct agent_options { /* borrowed for the agent's life */
 	/* The relay of that migration, if there is one, is to end. NULL: there never is one. */
 	void (*relay_end)(void *ctx, const char *migration);
 	void *relay_ctx;
+	bool disable_tls; /* … and their streams are not encrypted; only if the other host wants that, too */
 	const char *host_uuid; /* as libvirt has it, or NULL */
 	bool rebuilt;          /* the database was lost just now and is empty */
 	void (*entropy)(void *ctx, void *bytes, size_t n); /* UUIDs and jitter */

@@ -212,6 +212,8 @@ static void find_out(struct arrival *a, const struct host_report *here, struct f
 		.connected = a->agent->connected,
 		.stale = is_stale(a),
 		.has_name = has_name(a),
+		.they_disable_tls = is_true(a, "disableTLS"),
+		.we_disable_tls = o->disable_tls,
 		.their_host = cargo_text(a->json, "hostUUID"),
 		.our_host = o->host_uuid,
 		.needs_kvm = told && !emulated,

@@ -56,6 +56,7 @@ char *cargo_of(const struct agent *agent, const struct machine *m, struct now no
 
 	cJSON_AddStringToObject(json, "hostUUID",
 		agent->options->host_uuid ? agent->options->host_uuid : "");
+	cJSON_AddBoolToObject(json, "disableTLS", agent->options->disable_tls);
 	cJSON_AddStringToObject(json, "namespace", m->ns);
 	cJSON_AddStringToObject(json, "name", m->name);
 	cJSON_AddNumberToObject(json, "clock", (double)now.boot);

@@ -45,8 +45,9 @@ struct config {
 	struct storage storage; /* of claims; its folder: <state>/pvc */
 	struct network_config networks;
 	struct host_shares shares; /* CPUs and devices for guests alone */
-	bool migrations;           /* guests may be moved between this node and its peers */
-	enum emulation emulation;  /* auto: KVM where it truly works */
+	bool disable_tls; /* of their streams, not of what agents say: whoever can read the network sees guests */
+	bool migrations;          /* guests may be moved between this node and its peers */
+	enum emulation emulation; /* auto: KVM where it truly works */
 	struct tuning tuning;
 	bool disrupts; /* migrations.allowWorkloadDisruption was said: it does not follow allowPostCopy */
 };

@@ -43,6 +43,7 @@ static const struct value values[] = {
 	NUMBER("crashLoop.freeRestarts",      tuning.crash_free, 0, 1000),
 	CHOICE("hostBoot.policy",             tuning.boot_policy, boot_policies),
 	SWITCH("migrations.enabled",          migrations),
+	SWITCH("migrations.disableTLS",       disable_tls),
 	NUMBER("migrations.parallelOutboundMigrationsPerNode", tuning.migrations.outbound, 1,
 		MIGRATIONS_AT_ONCE_MAX),
 	NUMBER("migrations.parallelInboundMigrationsPerNode", tuning.migrations.inbound, 1,

@@ -332,6 +332,10 @@ static int enable_migrations(struct program *p, struct err *err)
 		return -(int)err->code;
 	p->host.migrations = p->migrations;
 	p->options.migrations = true;
+	p->options.disable_tls = p->config.disable_tls;
+	if (p->config.disable_tls)
+		log_text(LOG_LEVEL_WARNING,
+			"migrations.disableTLS: guests on their way can be read by whoever can read the network");
 	p->options.relay_end = end_relay;
 	p->options.relay_ctx = &p->host;
 	travel_sweep_relays(&p->host, is_relay_wanted, p->agent);

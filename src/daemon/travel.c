@@ -141,6 +141,7 @@ static struct relay_config relay_of(const struct travel *t, const struct peer_co
 		.cert = c->tls_cert,
 		.key = c->tls_key,
 		.user = *user ? (char *)(uintptr_t)user : NULL,
+		.plain = t->offer.plain,
 		.disks = t->op.copies != NULL,
 		.postcopy = t->op.post_copy };
 
@@ -201,6 +202,7 @@ static void make_offer(struct travel *t)
 	t->offer.folder = folder_of(t->host, t->op.migration);
 	t->offer.xml = take(&t->result.text);
 	t->offer.post_copy = t->op.post_copy;
+	t->offer.plain = t->host->config->disable_tls;
 	if (getrandom(t->offer.token, sizeof(t->offer.token), 0) != sizeof(t->offer.token))
 		abort();
 	start_relay(t);
@@ -246,6 +248,11 @@ static int take_offer(struct travel *t, struct err *err)
 			t->op.peer);
 	if (migration_offer_read(t->op.offer, &t->offer, err) < 0)
 		return -(int)err->code;
+	if (t->offer.plain != t->host->config->disable_tls)
+		return err_set(err, ERR_FORBIDDEN,
+			"'%s' and this host do not agree whether guests are encrypted: "
+			"'migrations.disableTLS' is for both or none",
+			t->op.peer);
 	if (!streq(folder, t->offer.folder))
 		return err_set(err, ERR_CONFLICT,
 			"relays lie in '%s' here, and in '%.200s' at '%s': both agents need the same "

@@ -123,3 +123,22 @@ host_agent_start b
 soon 'the true b gets it' gone_from a four
 soon '… and runs it' runs_at b four
 is '… and nobody has heard two of any' "$(ticks_in_order)" ''
+
+# Plain TCP is a choice of both. What the agents say to each other is encrypted all the same.
+disable_tls() # HOST
+{
+	host_agent_stop "$1"
+	sed -i 's/  migrations: { enabled: true/&, disableTLS: true/' "$T/$1/config.yaml"
+	host_agent_start "$1"
+}
+soon '… and counts there' counts_at b four 0
+disable_tls b
+await 'the agents see each other' peers_see_each_other
+holds 'a guest is to move to where it would not be encrypted' migrate b four a
+soon '… which is refused in words' host_agent_says b 'it takes only guests that are encrypted'
+last=$(last_tick b four)
+soon '… and it goes on' counts_at b four "$last"
+disable_tls a
+await 'the agents see each other' peers_see_each_other
+moves b four a 'without encryption, which both have chosen'
+holds '… and the logs warn' grep -q 'NOT ENCRYPTED' "$T/log/agent-a.log" "$T/log/agent-b.log"

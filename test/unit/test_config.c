@@ -79,13 +79,14 @@ END_TEST
 
 START_TEST(test_file_then_command_line)
 {
-	write_file("apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
-		   "  manifests: /m\n  state: /st\n  libvirt: test:///default\n"
-		   "  hostDiskRoots: [/a, /b]\n  emulation: tcg\n"
-		   "  crashLoop: {guard: false, freeRestarts: 7}\n"
-		   "  hostBoot: {policy: restore-running}\n"
-		   "  hostShutdown: {timeoutSeconds: 60}\n  migrations: {enabled: true}\n"
-		   "  overcommit: {memory: 150, cpu: 4}\n  reserved: {memory: 1Gi, cpu: 0.5}\n");
+	write_file(
+		"apiVersion: vmagent.io/v1\nkind: AgentConfiguration\nspec:\n"
+		"  manifests: /m\n  state: /st\n  libvirt: test:///default\n"
+		"  hostDiskRoots: [/a, /b]\n  emulation: tcg\n"
+		"  crashLoop: {guard: false, freeRestarts: 7}\n"
+		"  hostBoot: {policy: restore-running}\n"
+		"  hostShutdown: {timeoutSeconds: 60}\n  migrations: {enabled: true, disableTLS: true}\n"
+		"  overcommit: {memory: 150, cpu: 4}\n  reserved: {memory: 1Gi, cpu: 0.5}\n");
 	ck_assert_int_eq(LOAD("--config", path, "--libvirt", "qemu:///session"), 0);
 	ck_assert_str_eq(config.manifests, "/m");
 	ck_assert_str_eq(config.libvirt, "qemu:///session");
@@ -95,6 +96,7 @@ START_TEST(test_file_then_command_line)
 	ck_assert_int_eq(config.emulation, EMULATION_TCG);
 	ck_assert(!config.tuning.crash_guard);
 	ck_assert(config.migrations);
+	ck_assert(config.disable_tls);
 	ck_assert_uint_eq(config.tuning.crash_free, 7);
 	ck_assert_uint_eq(config.tuning.crash_stable_s, TUNING_DEFAULT.crash_stable_s);
 	ck_assert_int_eq(config.tuning.boot_policy, BOOT_RESTORE_RUNNING);

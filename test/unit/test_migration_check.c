@@ -56,6 +56,14 @@ static void was_adopted(struct migration_facts *f)
 {
 	f->adopted = true;
 }
+static void sends_in_the_clear(struct migration_facts *f)
+{
+	f->they_disable_tls = true;
+}
+static void takes_in_the_clear(struct migration_facts *f)
+{
+	f->we_disable_tls = true;
+}
 static void has_no_kvm(struct migration_facts *f)
 {
 	f->has_kvm = false;
@@ -98,6 +106,8 @@ static const struct {
 	{ is_stale,       "epoch",          "it had that guest later than the one who wants to send it" },
 	{ has_name,       "name",           "it has a virtual machine of that name" },
 	{ was_adopted,    "domain",         "its domain was made by somebody else and adopted: restart it first" },
+	{ sends_in_the_clear, "encryption", "it takes only guests that are encrypted on their way: 'migrations.disableTLS' is for both hosts or none" },
+	{ takes_in_the_clear, "encryption", "it takes only guests that are not encrypted on their way: 'migrations.disableTLS' is for both hosts or none" },
 	{ has_no_kvm,     "virtualization", "the guest runs on KVM, which does not work there" },
 	{ is_emulated,    "virtualization", "the guest is emulated, and guests run on KVM there" },
 	{ has_old_qemu,   "qemu",           "its QEMU is 7.1.999, older than that of the guest, 7.2.5: upgrade it" },

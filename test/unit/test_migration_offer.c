@@ -15,7 +15,8 @@ static struct err err;
 
 START_TEST(offers)
 {
-	struct migration_offer offer = { .token = { 0x01, 0xfe }, .folder = NULL }, back;
+	struct migration_offer offer = { .token = { 0x01, 0xfe }, .folder = NULL, .plain = true },
+			       back;
 	autofree char *text = NULL;
 
 	offer.folder = xstrdup("/run/vmagent/mig/x");
@@ -24,6 +25,7 @@ START_TEST(offers)
 	ck_assert_msg(migration_offer_read(text, &back, &err) == 0, "%s", err.msg);
 	ck_assert_mem_eq(back.token, offer.token, sizeof(offer.token));
 	ck_assert_str_eq(back.folder, offer.folder);
+	ck_assert(back.plain);
 	ck_assert_str_eq(back.xml, offer.xml);
 	migration_offer_done(&back);
 	migration_offer_done(&offer);
