@@ -61,7 +61,7 @@ sub follow {
 				read_more($out, $runs{$path} //= { name => "$host/$uid" }, $path);
 			}
 		}
-		sleep 0.02;
+		sleep($ENV{TICKS_POLL} // 0.02);
 	}
 }
 
