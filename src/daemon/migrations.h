@@ -45,8 +45,6 @@ void migrations_note(struct agent *agent,
 int migrations_save(struct agent *agent, struct err *err);
 void migrations_committed(struct agent *agent);
 void migrations_done(struct agent *agent);
-void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result,
-	struct now now);
 
 /* migration_limits.c */
 /* Whether it is its turn: of those that wait, the ones of more weight and then the older ones come first. */
