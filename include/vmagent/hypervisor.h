@@ -104,7 +104,8 @@ msec op_kind_deadline(enum op_kind kind); /* how long it may take before it is r
 	X(DEVICE, "device")   /* … or a network device … */                                    \
 	X(PROGRAM, "program") /* … or a program of that name … */                              \
 	X(PATH, "path")       /* … or whatever lies at `target` */                               \
-	X(TABLE, "table")     /* `inner` of `files` alone, anew: an ACPI table */
+	X(TABLE, "table")     /* `inner` of `files` alone, anew: an ACPI table */                  \
+	X(PORT, "port")       /* nobody has the host's port `target`, tcp:8080 */
 
 enum volume_work_kind {
 #define X(c, t) VOLUME_WORK_##c,
@@ -168,6 +169,7 @@ struct op {
 	size_t n_work;
 	struct op_network *networks; /* owned; START */
 	size_t n_networks;
+	char *forwards;        /* owned or NULL; START: as host_ports_rules() has them */
 	uint64_t facts;        /* READ: the domain's fact counter when it left */
 	enum guest_look look;  /* AGENT_LOOK */
 	unsigned port;         /* FORWARD, PROBE: the guest's, TCP */

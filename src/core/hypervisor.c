@@ -97,6 +97,7 @@ void op_done(struct op *op)
 	free(op->kept);
 	free(op->question);
 	free(op->host);
+	free(op->forwards);
 	*op = (struct op){ 0 };
 }
 
@@ -150,6 +151,7 @@ void op_copy(struct op *dst, const struct op *src)
 	dst->kept = xstrdup(src->kept);
 	dst->question = xstrdup(src->question);
 	dst->host = xstrdup(src->host);
+	dst->forwards = xstrdup(src->forwards);
 	dst->work = work_copy(src->work, src->n_work);
 	dst->networks = networks_copy(src->networks, src->n_networks);
 }

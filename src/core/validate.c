@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/host_ports.h"
 #include "core/instancetype.h"
 #include "core/data_volume.h"
 #include "core/names.h"
@@ -96,6 +97,8 @@ static void check_api_version(struct check *c, struct node *root)
 
 /* ---- metadata ----------------------------------------------------------------------------- */
 
+enum meta_of { META_OF_VM, META_OF_TEMPLATE, META_OF_VMI };
+
 /* In a template they would say nothing: machines start in order, not runs. */
 static void start_rules(struct check *c, const struct node *one, bool of_template)
 {
@@ -113,7 +116,24 @@ static void start_rules(struct check *c, const struct node *one, bool of_templat
 	check_leave(c, mark);
 }
 
-static void annotation_rules(struct check *c, const struct node *meta, bool of_template)
+static void host_port_rules(struct check *c, const struct node *one, enum meta_of of)
+{
+	struct host_ports ports;
+	struct err err;
+	size_t mark;
+
+	if (!streq(one->key, HOST_PORTS_ANNOTATION))
+		return;
+	mark = check_enter(c, "annotations");
+	if (of == META_OF_VM)
+		check_add_key(c, one, one->key,
+			"this annotation belongs to the template's metadata");
+	else if (one->kind == NODE_STRING && host_ports_parse(one->text, &ports, &err))
+		check_add(c, one, one->key, "%s", err.msg);
+	check_leave(c, mark);
+}
+
+static void annotation_rules(struct check *c, const struct node *meta, enum meta_of of)
 {
 	const struct node *annotations = node_get(meta, "annotations");
 	size_t total = 0;
@@ -122,7 +142,8 @@ static void annotation_rules(struct check *c, const struct node *meta, bool of_t
 		const struct node *one = annotations->children[i];
 
 		total += one->text && one->key ? strlen(one->key) + strlen(one->text) : 0;
-		start_rules(c, one, of_template);
+		start_rules(c, one, of == META_OF_TEMPLATE);
+		host_port_rules(c, one, of);
 	}
 	if (total > ANNOTATIONS_LEN_MAX)
 		check_add_key(c, annotations, "annotations", "%zu bytes, at most %d are possible",
@@ -187,8 +208,6 @@ static void vmi_rules(struct check *c, const char *path, const struct node *spec
 	check_leave(c, mark);
 }
 
-enum meta_of { META_OF_VM, META_OF_TEMPLATE, META_OF_VMI };
-
 static void meta_rules(struct check *c, const char *path, const struct node *meta, enum meta_of of)
 {
 	size_t mark;
@@ -196,7 +215,7 @@ static void meta_rules(struct check *c, const char *path, const struct node *met
 	if (!meta)
 		return;
 	mark = check_enter(c, path);
-	annotation_rules(c, meta, of == META_OF_TEMPLATE);
+	annotation_rules(c, meta, of);
 	if (of != META_OF_VM)
 		label_rules(c, meta);
 	check_leave(c, mark);

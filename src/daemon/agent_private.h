@@ -120,6 +120,11 @@ struct macs {                   /* MAC addresses of runs, sorted */
 	size_t n, cap;
 };
 
+struct host_port_claims {             /* host_ports.c: in no order */
+	struct host_port_claim *list; /* owned */
+	size_t n, cap;
+};
+
 struct shares {                   /* what of the host runs have to themselves, sorted */
 	struct share_claim *list; /* owned */
 	size_t n, cap;
@@ -186,6 +191,7 @@ struct agent {
 	struct disks disks;
 	struct capacity capacity;
 	struct macs macs;
+	struct host_port_claims host_ports;
 	struct namesakes namesakes;
 	struct claims claims;
 	struct fills fills;

@@ -100,6 +100,7 @@ void disks_update(struct agent *agent, struct machine *m)
 		return;
 	m->holds_disks = holds;
 	macs_hold(agent, m, holds);
+	host_ports_hold(agent, m, holds);
 	if (!holds) {
 		release(&agent->disks, m);
 		agent->freed = true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/domxml.h"
+#include "core/host_ports.h"
 #include "daemon/obstacles.h"
 
 /* For callers without a configuration: the pod network is QEMU's own. */
@@ -26,6 +27,15 @@ static const struct record *find_record(const struct agent *agent, const struct 
 	return records_find(&agent->records, KIND_NETWORK, ns, slash ? slash + 1 : network);
 }
 
+/* Only QEMU's own stack has a way in from the host's ports: with it, where the agent may choose. */
+static bool wants_host_ports(const struct machine *m)
+{
+	struct host_ports ports;
+
+	host_ports_of(m->vmi, &ports);
+	return ports.n > 0;
+}
+
 static int attach(const struct agent *agent, const struct machine *m, const struct interface *nic,
 	struct attachment *ret, struct err *err)
 {
@@ -35,6 +45,10 @@ static int attach(const struct agent *agent, const struct machine *m, const stru
 
 	if (!nic->network) {
 		attach_pod(config_of(agent), nic, ret);
+		if (ret->or_user && wants_host_ports(m)) {
+			attachment_done(ret);
+			*ret = (struct attachment){ .kind = ATTACH_USER };
+		}
 		return 0;
 	}
 	tree = r ? record_tree(r) : NULL;

@@ -19,6 +19,7 @@ static obstacle_fn *const checks[] = {
 	credentials_obstacle,
 	macs_obstacle,
 	networks_obstacle,
+	host_ports_obstacle,
 	shares_obstacle,
 	capacity_obstacle,
 };
@@ -98,5 +99,6 @@ void obstacles_done(struct agent *agent)
 	disks_done(&agent->disks);
 	capacity_done(&agent->capacity);
 	macs_done(&agent->macs);
+	host_ports_done(&agent->host_ports);
 	shares_done(&agent->shares);
 }

@@ -21,6 +21,13 @@ void macs_hold(struct agent *agent, const struct machine *m, bool holds);
 enum obstacle macs_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
 void macs_done(struct macs *macs);
 
+/* host_ports.c: the same of ports of the host. */
+void host_ports_hold(struct agent *agent, const struct machine *m, bool holds);
+enum obstacle host_ports_obstacle(const struct agent *agent, const struct machine *m,
+	char **ret_words);
+void host_ports_fill_prepare(const struct machine *m, struct op *op);
+void host_ports_done(struct host_port_claims *claims);
+
 /* shares.c: dedicated CPUs, devices of the host, CIDs. */
 #define VSOCK_DEVICE "/dev/vhost-vsock"
 void shares_update(struct agent *agent, struct machine *m); /* puts them into the index, or out */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/domxml.h"
+#include "core/host_ports.h"
 #include "core/migration_offer.h"
 #include "daemon/obstacles.h"
 
@@ -54,6 +55,7 @@ static void fill_start(const struct agent *agent, const struct machine *m, struc
 	struct domain_context context = context_of(agent, m, op);
 	struct attachment *attachments = networks_attach(agent, m);
 	autofree char *shared = shares_left(agent);
+	struct host_ports ports;
 	struct holding holding;
 
 	holding_parse(m->vmi->held, &holding);
@@ -62,6 +64,8 @@ static void fill_start(const struct agent *agent, const struct machine *m, struc
 	context.attachments = attachments;
 	op->xml = domain_xml(&m->vmi->typed, &context);
 	holding_done(&holding);
+	host_ports_of(m->vmi, &ports);
+	op->forwards = host_ports_rules(&ports);
 	networks_fill_start(agent, op, attachments, m->vmi->typed.n_interfaces);
 	networks_free(attachments, m->vmi->typed.n_interfaces);
 	op->paused = m->vmi->pause == PAUSE_HELD;
@@ -99,6 +103,7 @@ static void fill_prepare(const struct agent *agent, const struct machine *m, str
 	media_fill(agent, m, op);
 	networks_fill_prepare(agent, m, op);
 	shares_fill_prepare(m, op);
+	host_ports_fill_prepare(m, op);
 }
 
 static void fill_probe(const struct machine *m, struct op *op)

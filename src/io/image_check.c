@@ -300,6 +300,7 @@ static int check_work(struct job *job, size_t i)
 	case VOLUME_WORK_DEVICE:
 	case VOLUME_WORK_PROGRAM:
 	case VOLUME_WORK_PATH:
+	case VOLUME_WORK_PORT:
 		return image_check_host(job, work);
 	case VOLUME_WORK_EMPTY:
 	case VOLUME_WORK_FILL:

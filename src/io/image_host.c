@@ -4,8 +4,10 @@
  */
 #include <errno.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "io/image_private.h"
@@ -58,10 +60,33 @@ static int check_path(struct job *job, const struct volume_work *work)
 			: "mend hostDevices in the agent's configuration");
 }
 
+static int check_port(struct job *job, const struct volume_work *work)
+{
+	bool udp = starts_with(work->target, "udp");
+	unsigned port = (unsigned)strtoul(strchr(work->target, ':') + 1, NULL, 10);
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	int fd = socket(AF_INET, (udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0), on = 1, ret;
+
+	if (fd < 0)
+		return err_set(&job->err, ERR_IO, "cannot make a socket: %s", strerror(errno));
+	if (!udp) /* as QEMU does, or a connection that ended just now would be in the way */
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	ret = bind(fd, (struct sockaddr *)&address, sizeof(address));
+	if (ret < 0)
+		err_set(&job->err, ERR_IO,
+			"annotation %s: port %u/%.3s of this host: %s; see 'ss -lntup', or give "
+			"another",
+			work->volume, port, work->target, strerror(errno));
+	close(fd);
+	return ret < 0 ? -(int)job->err.code : 0;
+}
+
 int image_check_host(struct job *job, const struct volume_work *work)
 {
 	if (work->kind == VOLUME_WORK_PATH)
 		return check_path(job, work);
+	if (work->kind == VOLUME_WORK_PORT)
+		return check_port(job, work);
 	return work->kind == VOLUME_WORK_PROGRAM ? check_program(job, work)
 						 : check_device(job, work);
 }

@@ -244,3 +244,34 @@ void virt_do_forward(virConnectPtr conn, const struct op *op, struct op_result *
 	if (dom)
 		virDomainFree(dom);
 }
+
+/* ---- ports of the host ------------------------------------------------------------------------------ */
+
+/* One that is there already makes way: the agent may have been killed between the start and this. */
+static int add_host_forward(virDomainPtr dom, const char *rule, struct err *err)
+{
+	autofree char *add = xasprintf("hostfwd_add %s", rule);
+	autofree char *remove = xasprintf("hostfwd_remove %.*s", (int)strcspn(rule, "-"), rule);
+	autofree char *said = NULL;
+
+	free(virt_monitor(dom, remove, err));
+	*err = (struct err){ 0 };
+	said = virt_monitor(dom, add, err);
+	if (said && *said)
+		err_set(err, ERR_HYPERVISOR, "QEMU forwards no port of the host to '%s': %.*s",
+			virDomainGetName(dom), (int)strcspn(said, "\r\n"), said);
+	return -(int)err->code;
+}
+
+void virt_host_forwards(virConnectPtr conn, const struct op *op, struct err *err)
+{
+	virDomainPtr dom = virt_find_ours(conn, op, err);
+	autofree char *rules = xstrdup(op->forwards);
+	char *rest = rules, *rule;
+
+	while (dom && !err->code && (rule = strsep(&rest, "\n")))
+		if (*rule)
+			add_host_forward(dom, rule, err);
+	if (dom)
+		virDomainFree(dom);
+}

@@ -149,6 +149,8 @@ void virt_do_agent_look(virConnectPtr conn, const struct op *op, struct op_resul
 
 /* virt_errand.c, virt_forward.c */
 void virt_do_screenshot(virConnectPtr conn, const struct op *op, struct op_result *result);
+/* virt_forward.c: op's ports of the host lead to its guest, which was started. */
+void virt_host_forwards(virConnectPtr conn, const struct op *op, struct err *err);
 void virt_do_forward(virConnectPtr conn, const struct op *op, struct op_result *result);
 /* virt_host.c */
 void virt_do_compare(virConnectPtr conn, const struct op *op, struct op_result *result);

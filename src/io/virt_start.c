@@ -174,6 +174,8 @@ void virt_do_start(virConnectPtr conn, const struct op *op, struct op_result *re
 {
 	if (!is_started(conn, op, &result->err) && !result->err.code)
 		start(conn, op, result);
+	if (!result->err.code && op->forwards)
+		virt_host_forwards(conn, op, &result->err);
 	if (!result->err.code)
 		virt_do_read(conn, op, result); /* as it runs now */
 }

@@ -57,7 +57,8 @@ sum() { md5sum | cut -d ' ' -f 1; }
 no_forward() { ! grep -q ' 616D767F:[0-9A-F]* [0-9A-F:]* 0A ' /proc/net/tcp; }
 
 begin
-vm web Always net
+free=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "0.0.0.0")->sockport')
+manifest web Always net | sed "s|^    spec:|    metadata: { annotations: { vmagent.io/host-ports: '$free:80' } }\n&|" | put web.yaml
 running web
 up web
 vm dark Always blank headless
@@ -97,6 +98,7 @@ await 'the guest serves pages' says web '^[0-9a-f]\{32\}  /www/big'
 wanted=$(grep -a -o '^[0-9a-f]\{32\}  /www/big' "$S/vmi/$(vmi_uid web)/serial0.log" | cut -d ' ' -f 1)
 is 'port-forward --stdio: a page' "$(through_stdio /)" 'hello from port 80'
 is '… and 2 MiB, each byte' "$(through_stdio /big | sum)" "$wanted"
+is 'a port of the host leads to it' "$(through_port "$free" /)" 'hello from port 80'
 is 'a port on which nobody listens' "$(vmactl port-forward --stdio vmi/web 81 2>&1 </dev/null)" \
 	"Error from server (ServiceUnavailable): connection refused: nothing listens on port 81 of 'web'"
 is 'none of a guest without a network' "$(vmactl port-forward --stdio vm/dark 80 2>&1 </dev/null)" \

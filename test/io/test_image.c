@@ -5,8 +5,10 @@
  */
 #include <check.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -521,6 +523,32 @@ START_TEST(test_table)
 }
 END_TEST
 
+/* Of a protocol; what another program has is said with the port. */
+START_TEST(test_port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	socklen_t size = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	autofree char *tcp = NULL, *udp = NULL, *words = NULL;
+	struct volume_work work = { .kind = VOLUME_WORK_PORT, .volume = (char *)"host-ports" };
+
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, size), 0);
+	ck_assert_int_eq(listen(fd, 1), 0);
+	getsockname(fd, (struct sockaddr *)&address, &size);
+	tcp = xasprintf("tcp:%u", ntohs(address.sin_port));
+	udp = xasprintf("udp:%u", ntohs(address.sin_port));
+	words = xasprintf("port %u/tcp of this host", ntohs(address.sin_port));
+	work.target = tcp;
+	ck_assert_int_eq(run_op(OP_PREPARE, &work, 1), ERR_IO);
+	assert_said(words);
+	work.target = udp;
+	ck_assert_int_eq(run_op(OP_PREPARE, &work, 1), ERR_OK);
+	close(fd);
+	work.target = tcp;
+	ck_assert_int_eq(run_op(OP_PREPARE, &work, 1), ERR_OK);
+}
+END_TEST
+
 /* A guest had it. */
 START_TEST(test_clean_goes_as_deep_as_it_takes)
 {
@@ -601,6 +629,7 @@ Suite *test_image_suite(void)
 	tcase_add_test(tcase, test_medium_that_fails);
 	tcase_add_test(tcase, test_folder);
 	tcase_add_test(tcase, test_table);
+	tcase_add_test(tcase, test_port);
 	tcase_add_test(tcase, test_clean_goes_as_deep_as_it_takes);
 	tcase_add_test(tcase, test_clean_takes_all_and_only_that);
 	tcase_add_test(tcase, test_clean_does_not_follow_a_link_itself);
