@@ -338,11 +338,10 @@ static int load_meta(struct record *r, const struct node *root)
 	return 0;
 }
 
-static void load_claim(struct record *r, const struct node *root)
+static void load_finalizers(struct record *r, const struct node *root)
 {
 	const struct node *finalizers = node_at(root, "metadata.finalizers");
 
-	r->capacity = xstrdup(node_text(root, "status.capacity.storage"));
 	for (size_t i = 0; finalizers && i < finalizers->n_children; i++)
 		r->drops_data |= streq(finalizers->children[i]->text, CLAIM_DATA);
 }
@@ -359,6 +358,15 @@ static void load_owner(struct record *r, const struct node *root)
 	copy_str(r->owner, UID_SIZE, uid);
 }
 
+void record_load_state(struct record *r, const struct node *root)
+{
+	load_owner(r, root);
+	if (r->kind == KIND_PVC)
+		r->capacity = xstrdup(node_text(root, "status.capacity.storage"));
+	if (r->kind == KIND_DATA_VOLUME)
+		data_volume_load(node_get(root, "status"), &r->dv);
+}
+
 int record_load(enum object_kind kind, const char *document, struct record **ret, struct err *err)
 {
 	struct node *root = text_tree(document);
@@ -372,11 +380,9 @@ int record_load(enum object_kind kind, const char *document, struct record **ret
 			object_kind_name(kind));
 	}
 	read_given(r, root);
-	load_owner(r, root);
+	record_load_state(r, root);
 	if (kind == KIND_PVC)
-		load_claim(r, root);
-	if (kind == KIND_DATA_VOLUME)
-		data_volume_load(node_get(root, "status"), &r->dv);
+		load_finalizers(r, root);
 	node_free(root);
 	*ret = r;
 	return 0;

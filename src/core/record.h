@@ -57,6 +57,9 @@ char *record_document(const struct record *r);
 /* From a stored document. Errors: ERR_INTERNAL. */
 int record_load(enum object_kind kind, const char *document, struct record **ret, struct err *err);
 
+/* Whose a new record is and its status, from a document. */
+void record_load_state(struct record *r, const struct node *root);
+
 /* What manifest_check() does for these kinds, after metadata: which members there may be, and what
  * Kubernetes itself checks of them. A Secret's stringData becomes data, as the API server does it. */
 void record_check(struct check *c, struct node *root, enum object_kind kind);

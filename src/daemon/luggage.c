@@ -11,6 +11,8 @@
 #include "daemon/arrivals.h"
 #include "daemon/obstacles.h"
 
+#define OBJECTS_MAX (2 * BELONGINGS_MAX) /* of one cargo: each may be a claim with its DataVolume */
+
 /* What it names in its namespace, as it is now. */
 static void belongings_of(const struct machine *m, struct belongings *ret)
 {
@@ -25,6 +27,20 @@ static void belongings_of(const struct machine *m, struct belongings *ret)
 	}
 }
 
+/* The DataVolume that made a claim goes wherever that goes. NULL: none did. */
+static struct record *maker_of(const struct agent *agent, const struct record *r)
+{
+	return r && r->kind == KIND_PVC ? data_volume_of(agent, r) : NULL;
+}
+
+static void add(cJSON *list, const struct record *r)
+{
+	autofree char *document = r ? record_document(r) : NULL;
+
+	if (document)
+		cJSON_AddItemToArray(list, cJSON_CreateString(document));
+}
+
 void luggage_add(cJSON *json, const struct agent *agent, const struct machine *m)
 {
 	cJSON *list = cJSON_AddArrayToObject(json, "objects");
@@ -34,10 +50,9 @@ void luggage_add(cJSON *json, const struct agent *agent, const struct machine *m
 	for (size_t i = 0; i < b.n; i++) {
 		const struct record *r =
 			records_find(&agent->records, b.list[i].kind, m->ns, b.list[i].name);
-		autofree char *document = r ? record_document(r) : NULL;
 
-		if (document)
-			cJSON_AddItemToArray(list, cJSON_CreateString(document));
+		add(list, r);
+		add(list, maker_of(agent, r));
 	}
 	belongings_done(&b);
 }
@@ -49,7 +64,8 @@ const char *luggage_owner(const struct vmi *vmi)
 
 static bool may_come(enum object_kind kind)
 {
-	return kind == KIND_SECRET || kind == KIND_CONFIG_MAP || kind == KIND_PVC;
+	return kind == KIND_SECRET || kind == KIND_CONFIG_MAP || kind == KIND_PVC ||
+		kind == KIND_DATA_VOLUME;
 }
 
 static void mark(struct record *r, const char *owner)
@@ -98,7 +114,7 @@ static int read_object(const struct agent *agent, const char *text, const char *
 		copy_str((*ret)->meta.uid, UID_SIZE,
 			is_uuid(node_text(root, "metadata.uid")) ? node_text(root, "metadata.uid")
 								 : "");
-		(*ret)->capacity = xstrdup(node_text(root, "status.capacity.storage"));
+		record_load_state(*ret, root);
 	} else {
 		rc = err_set(err, ERR_INVALID, "a %s does not come with a virtual machine",
 			object_kind_name(manifest.kind));
@@ -119,7 +135,7 @@ int luggage_read(const struct agent *agent, const cJSON *json, const char *ns, s
 	{
 		struct record *r = NULL;
 
-		if (rc == 0 && ret->n < BELONGINGS_MAX)
+		if (rc == 0 && ret->n < OBJECTS_MAX)
 			rc = read_object(agent, cJSON_GetStringValue(item), ns, &r, err);
 		if (r && records_find(ret, r->kind, r->meta.ns, r->meta.name))
 			record_free(r);
@@ -231,10 +247,16 @@ static void move_origin(struct agent *agent, const struct record *r)
 }
 
 /* A claim's file is where both hosts reach it, and in use by the other one: it stays, and whoever deletes the claim
- * has to do so there. */
+ * has to do so there. Its DataVolume would have it filled again, and goes as well. */
 static void leave(struct agent *agent, struct record *r, bool came, bool moved, struct now now)
 {
+	struct record *maker = maker_of(agent, r);
+
 	if (r->kind == KIND_PVC && (came || moved)) {
+		if (maker) {
+			move_origin(agent, maker);
+			records_remove(&agent->records, maker);
+		}
 		move_origin(agent, r);
 		claims_delete(agent, r, true, now);
 	} else if (came) {
