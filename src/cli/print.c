@@ -10,6 +10,7 @@
 #include "cli/print.h"
 
 #include "core/age.h"
+#include "core/claim.h"
 #include "cli/json.h"
 #include "cli/yaml.h"
 
@@ -217,6 +218,13 @@ static void add_well(struct printer *p, const struct node *found)
 	table_add(&p->table, found && streq(found->text, "True") ? "Ready" : "NotReady");
 }
 
+static void add_modes(struct printer *p, const struct node *found)
+{
+	autofree char *text = claim_modes_text(found);
+
+	table_add(&p->table, text);
+}
+
 static void add_name(struct printer *p, const struct resource *resource, const struct node *object)
 {
 	autofree char *title = object_title(resource, object);
@@ -228,6 +236,7 @@ static void add_cell(struct printer *p, enum cell cell, const struct node *found
 {
 	switch (cell) {
 	case CELL_TEXT:
+	case CELL_PHASE:
 		add_text(p, found);
 		break;
 	case CELL_AGE:
@@ -245,6 +254,9 @@ static void add_cell(struct printer *p, enum cell cell, const struct node *found
 	case CELL_WELL:
 		add_well(p, found);
 		break;
+	case CELL_MODES:
+		add_modes(p, found);
+		break;
 	}
 }
 
@@ -257,6 +269,9 @@ static void add_row(struct printer *p, const struct resource *resource, const st
 
 		if (p->with_type && p->format == FORMAT_TABLE && streq(p->columns[i].title, "NAME"))
 			add_name(p, resource, object);
+		else if (p->columns[i].cell == CELL_PHASE &&
+			node_at(object, "metadata.deletionTimestamp"))
+			table_add(&p->table, "Terminating");
 		else
 			add_cell(p, p->columns[i].cell, found);
 	}

@@ -133,11 +133,13 @@ static const struct column config_map_columns[] = {
 };
 static const struct column claim_columns[] = {
 	{ "NAME",            ".metadata.name",                       CELL_TEXT,   false },
-	{ "STATUS",          ".status.phase",                        CELL_TEXT,   false },
+	{ "STATUS",          ".status.phase",                        CELL_PHASE,  false },
 	{ "VOLUME",          ".spec.volumeName",                     CELL_TEXT,   false },
 	{ "CAPACITY",        ".status.capacity.storage",             CELL_TEXT,   false },
+	{ "ACCESS MODES",    ".status.accessModes",                  CELL_MODES,  false },
 	{ "STORAGECLASS",    ".spec.storageClassName",               CELL_TEXT,   false },
 	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    false },
+	{ "VOLUMEMODE",      ".spec.volumeMode",                     CELL_TEXT,   true },
 	{ 0 },
 };
 static const struct column data_volume_columns[] = {

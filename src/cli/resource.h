@@ -15,6 +15,8 @@ enum cell {
 	CELL_READY,  /* "1/1" of containers */
 	CELL_COUNT,  /* how many members a map has */
 	CELL_WELL,   /* Ready or NotReady of a condition's status */
+	CELL_PHASE,  /* … or Terminating, while it is being deleted */
+	CELL_MODES,  /* "RWO,RWX" of a claim */
 };
 
 struct column {

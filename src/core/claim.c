@@ -39,14 +39,31 @@ bool storage_has_class(const struct storage *storage, const char *class_name)
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-static bool has_mode(const struct node *content, const char *mode)
+static bool is_among(const struct node *modes, const char *mode)
 {
-	const struct node *modes = node_at(content, "spec.accessModes");
-
 	for (size_t i = 0; modes && i < modes->n_children; i++)
 		if (streq(modes->children[i]->text, mode))
 			return true;
 	return false;
+}
+
+static bool has_mode(const struct node *content, const char *mode)
+{
+	return is_among(node_at(content, "spec.accessModes"), mode);
+}
+
+char *claim_modes_text(const struct node *modes)
+{
+	static const struct {
+		const char *mode, *text;
+	} names[] = { { "ReadWriteOnce", "RWO" }, { "ReadOnlyMany", "ROX" },
+		{ "ReadWriteMany", "RWX" }, { "ReadWriteOncePod", "RWOP" } };
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (is_among(modes, names[i].mode))
+			buf_printf(&text, "%s%s", text.len ? "," : "", names[i].text);
+	return text.data;
 }
 
 const char *claim_request(const struct node *content)
@@ -85,7 +102,21 @@ void claim_done(struct claim *claim)
 
 /* ---- checking ---------------------------------------------------------------------------------- */
 
-void claim_rules(struct check *c, const struct node *root)
+void claim_limit_rules(struct check *c, const struct node *spec, const char *name)
+{
+	const char *request = node_text(spec, "resources.requests.storage");
+	const char *limit = node_text(spec, "resources.limits.storage");
+	autofree char *field = xasprintf("%s.resources.requests.storage", name);
+	int64_t asked, most;
+
+	if (!request || !limit || quantity_parse(request, &asked, NULL) ||
+		quantity_parse(limit, &most, NULL) || asked <= most)
+		return;
+	check_add(c, node_at(spec, "resources.requests.storage"), field,
+		"must be less than or equal to the storage limit of %s", limit);
+}
+
+static void mode_rules(struct check *c, const struct node *root)
 {
 	const struct node *modes = node_at(root, "spec.accessModes");
 
@@ -96,6 +127,12 @@ void claim_rules(struct check *c, const struct node *root)
 	else if (modes->n_children > 1 && has_mode(root, "ReadWriteOncePod"))
 		check_add_key(c, modes, "spec.accessModes",
 			"ReadWriteOncePod does not go with other access modes");
+}
+
+void claim_rules(struct check *c, const struct node *root)
+{
+	mode_rules(c, root);
+	claim_limit_rules(c, node_get(root, "spec"), "spec");
 }
 
 static bool is_same_but_size(const struct node *before, const struct node *after)

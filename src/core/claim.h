@@ -43,6 +43,8 @@ void claim_done(struct claim *claim);
 
 /* What Kubernetes checks of a claim beyond its fields. The path at hand is the object's. */
 void claim_rules(struct check *c, const struct node *root);
+/* … of what it asks for: spec is a claim's, or that of a DataVolume's storage, in the field of that name. */
+void claim_limit_rules(struct check *c, const struct node *spec, const char *name);
 
 /* Whether it may be changed like this: its size can grow. ERR_INVALID. */
 int claim_check_change(const struct node *before, const struct node *after, struct err *err);
@@ -52,5 +54,8 @@ const char *claim_request(const struct node *content);
 
 /* Its status: bound from when its file was made, of that capacity; NULL: not yet. Owned. */
 struct node *claim_status(const struct node *content, const char *capacity);
+
+/* accessModes as Kubernetes lists them: "RWO,RWX"; NULL: there are none. Owned. */
+char *claim_modes_text(const struct node *modes);
 
 #endif

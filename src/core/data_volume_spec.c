@@ -69,6 +69,8 @@ void data_volume_rules(struct check *c, const struct node *spec)
 	storage_rules(c, spec);
 	access_rules(c, spec, "pvc");
 	access_rules(c, spec, "storage");
+	claim_limit_rules(c, node_get(spec, "pvc"), "pvc");
+	claim_limit_rules(c, node_get(spec, "storage"), "storage");
 }
 
 static bool is_named_by_volume(const struct node *vm_spec, const char *name)
@@ -155,6 +157,8 @@ static void size_claim(struct node *spec, int64_t size)
 		return;
 	text = xasprintf("%lld", (long long)(block ? size : size + CLAIM_RESERVE));
 	node_set_path(spec, SIZE, node_new(NODE_STRING, text));
+	node_remove(node_get(spec, "resources"),
+		"limits"); /* of what was asked for, and nothing was */
 }
 
 static struct node *claim_spec(const struct node *dv_spec, int64_t size)

@@ -8,7 +8,7 @@
 #define ACCESS_MODES "ReadWriteOnce|ReadOnlyMany|ReadWriteMany|ReadWriteOncePod"
 #define NO_VOLUMES   "there are no PersistentVolumes here: a claim is a file of the host"
 #define ONLY_STORAGE "storage is all that there is to ask for"
-#define OF_REQUEST   "a file has the size that is requested"
+#define OF_REQUEST   "a request over it is refused; the file has the size that is requested"
 #define NO_PULLING   "nothing is pulled: a file of the host stands for the image"
 #define BY_SOURCE    "say under spec.source what it is filled with"
 #define FETCH_IT \
@@ -39,8 +39,9 @@ static const struct schema_field rows[] = {
 	F(DATA_VOLUME_SPEC, "storage.resources.requests.storage", QUANTITY, RANGE(CLAIM_SIZE_MIN, 0),
 		NOTE("the size of the disk; of a clone it may be left away")),
 	F(DATA_VOLUME_SPEC, "storage.resources.requests{}", QUANTITY, IGNORED(ONLY_STORAGE)),
-	F(DATA_VOLUME_SPEC, "storage.resources.limits",     MAP, IGNORED(OF_REQUEST)),
-	F(DATA_VOLUME_SPEC, "storage.resources.limits{}",   QUANTITY, IGNORED(OF_REQUEST)),
+	F(DATA_VOLUME_SPEC, "storage.resources.limits",     MAP),
+	F(DATA_VOLUME_SPEC, "storage.resources.limits.storage", QUANTITY, NOTE(OF_REQUEST)),
+	F(DATA_VOLUME_SPEC, "storage.resources.limits{}",   QUANTITY, IGNORED(ONLY_STORAGE)),
 	F(DATA_VOLUME_SPEC, "storage.storageClassName",     STRING),
 	F(DATA_VOLUME_SPEC, "storage.volumeMode",           ENUM, ONE("Filesystem|Block"),
 		DEFAULT("Filesystem")),

@@ -46,6 +46,8 @@ static const struct {
 	{ CLAIM(ONCE("much")), "spec.resources.requests.storage", "expected a quantity" },
 	{ CLAIM(ONCE("1Mi") ", volumeMode: Files"), "spec.volumeMode", "Filesystem" },
 	{ CLAIM(ONCE("1023Ki")), "spec.resources.requests.storage", "1048576" },
+	{ CLAIM("accessModes: [ReadWriteOnce], resources: {requests: {storage: 2Gi}, limits: {storage: 2047Mi}}"),
+		"spec.resources.requests.storage", "storage limit of 2047Mi" },
 	{ CLAIM(ONCE("1Gi") ", dataSource: {kind: PersistentVolumeClaim, name: b}"),
 		"spec.dataSource", "put the content into the claim's disk.img" },
 	{ CLAIM(ONCE("1Gi") ", storageClassNam: x"), "spec.storageClassNam",
@@ -95,6 +97,24 @@ static const struct {
 	{ CONTENT("accessModes: [ReadOnlyMany, ReadWriteMany], " SIZE("1G")),
 		1000000000 - CLAIM_RESERVE, true },
 };
+
+static const struct {
+	const char *modes, *text;
+} shorts[] = {
+	{ "[]", NULL },
+	{ "[\"ReadWriteOncePod\"]", "RWOP" },
+	{ "[\"ReadWriteMany\",\"ReadWriteOnce\",\"ReadOnlyMany\"]", "RWO,ROX,RWX" },
+};
+
+START_TEST(its_modes_as_they_are_listed)
+{
+	struct node *modes = text_tree(shorts[_i].modes);
+	autofree char *text = claim_modes_text(modes);
+
+	ck_assert_pstr_eq(text, shorts[_i].text);
+	node_free(modes);
+}
+END_TEST
 
 START_TEST(its_size_and_who_may_write)
 {
@@ -346,6 +366,7 @@ Suite *test_claim_suite(void)
 	tcase_add_loop_test(tcase, bad_ones_are_refused, 0, ARRAY_SIZE(bad));
 	tcase_add_test(tcase, what_a_host_has_not_is_warned_of);
 	tcase_add_loop_test(tcase, its_size_and_who_may_write, 0, ARRAY_SIZE(sizes));
+	tcase_add_loop_test(tcase, its_modes_as_they_are_listed, 0, ARRAY_SIZE(shorts));
 	tcase_add_test(tcase, where_it_lies);
 	tcase_add_loop_test(tcase, it_may_grow, 0, ARRAY_SIZE(changes));
 	tcase_add_test(tcase, it_is_bound_when_its_file_is_made);

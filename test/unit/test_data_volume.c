@@ -57,6 +57,11 @@ static const struct {
 		"docker://" },
 	{ DV(SHORT ", source: {registry: {url: 'docker:///etc/passwd'}}"),
 		"spec.source.registry.url", "docker://" },
+	{ DV(BLANK ", storage: {resources: {requests: {storage: 2Gi}, limits: {storage: 1Gi}}}"),
+		"spec.storage.resources.requests.storage", "storage limit of 1Gi" },
+	{ DV(BLANK ", pvc: {accessModes: [ReadWriteOnce], "
+		   "resources: {requests: {storage: 2Gi}, limits: {storage: 1Gi}}}"),
+		"spec.pvc.resources.requests.storage", "storage limit of 1Gi" },
 	{ DV(SHORT ", source: {pvc: {name: ../b}}"), "spec.source.pvc.name", "lower case" },
 	{ DV(SHORT ", source: {s3: {url: x}}"), "spec.source.s3", "fetch the image" },
 	{ DV(SHORT ", source: {upload: {}}"), "spec.source.upload", "`images`" },

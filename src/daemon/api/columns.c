@@ -105,8 +105,10 @@ static const struct column claim_columns[] = {
 	{ "Status",          "string",  "",     0, CELL_PHASE,     "status.phase" },
 	{ "Volume",          "string",  "",     0, CELL_VALUE,     "spec.volumeName" },
 	{ "Capacity",        "string",  "",     0, CELL_VALUE,     "status.capacity.storage" },
+	{ "Access Modes",    "string",  "",     0, CELL_MODES,     "status.accessModes" },
 	{ "StorageClass",    "string",  "",     0, CELL_VALUE,     "spec.storageClassName" },
 	{ "Age",             "string",  "",     0, CELL_AGE,       "metadata.creationTimestamp" },
+	{ "VolumeMode",      "string",  "",     1, CELL_VALUE,     "spec.volumeMode" },
 	{ 0 },
 };
 static const struct column data_volume_columns[] = {

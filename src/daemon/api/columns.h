@@ -13,7 +13,8 @@ enum cell {
 	CELL_READY,
 	CELL_INVOLVED,
 	CELL_PHASE, /* … or Terminating */
-	CELL_COUNT
+	CELL_COUNT,
+	CELL_MODES /* "RWO,RWX" of a claim */
 };
 
 struct column {

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "core/age.h"
+#include "core/claim.h"
+#include "core/edit.h"
 #include "daemon/api/accept.h"
 #include "daemon/api/columns.h"
 #include "daemon/api/jsonspan.h"
@@ -122,6 +124,16 @@ static void add_ready(struct buf *out, struct jsonspan containers)
 	buf_printf(out, "\"%u/%u\"", ready, n);
 }
 
+static void add_modes(struct buf *out, struct jsonspan modes)
+{
+	autofree char *json = xstrndup(modes.at, modes.len);
+	struct node *list = text_tree(json);
+	autofree char *text = claim_modes_text(list);
+
+	buf_printf(out, "\"%s\"", text ? text : "");
+	node_free(list);
+}
+
 /* How many members a map has. */
 static void add_count(struct buf *out, struct jsonspan map)
 {
@@ -157,6 +169,8 @@ static void add_cell(struct buf *out, const struct column *c, struct jsonspan ob
 		add_count(out, value);
 	else if (c->cell == CELL_PHASE && jsonspan_path(object, DELETED, &(struct jsonspan){ 0 }))
 		buf_puts(out, "\"Terminating\"");
+	else if (there && c->cell == CELL_MODES)
+		add_modes(out, value);
 	else if (there && c->cell == CELL_INVOLVED)
 		there = add_involved(out, value);
 	else if (there)
