@@ -33,6 +33,7 @@ complete -c vmactl -n '__fish_seen_subcommand_from peer' -l pki -r -d 'folder of
 complete -c vmactl -n '__fish_seen_subcommand_from explain start stop restart migrate migrate-cancel' -a '(__vmactl_names vm)'
 complete -c vmactl -n '__fish_seen_subcommand_from migrate' -l to -x -a '(__vmactl_names peers)' -d 'to which host'
 complete -c vmactl -n '__fish_seen_subcommand_from migrate' -l check -d 'only ask what stands in its way'
+complete -c vmactl -n '__fish_seen_subcommand_from migrate' -l wait -d 'return only when it has ended, and show how far it is'
 complete -c vmactl -n '__fish_seen_subcommand_from console pause unpause soft-reboot reset' -a '(__vmactl_names vmi)'
 complete -c vmactl -n '__fish_seen_subcommand_from vnc' -a 'screenshot (__vmactl_names vmi)'
 complete -c vmactl -n '__fish_seen_subcommand_from vnc' -l proxy-only -d 'start no viewer, print the port'
@@ -56,7 +57,7 @@ complete -c vmactl -n '__fish_seen_subcommand_from stop restart delete' -l force
 complete -c vmactl -n '__fish_seen_subcommand_from stop restart delete' -l grace-period -x -a '0 infinity' -d seconds
 complete -c vmactl -n '__fish_seen_subcommand_from delete' -l now -d 'the same as --grace-period=1'
 complete -c vmactl -n '__fish_seen_subcommand_from delete' -l cascade -x -a 'background foreground orphan' -d 'what becomes of the VMI'
-complete -c vmactl -n '__fish_seen_subcommand_from wait delete host-shutdown' -l timeout -x -d 'how long to wait'
+complete -c vmactl -n '__fish_seen_subcommand_from wait delete migrate host-shutdown' -l timeout -x -d 'how long to wait'
 complete -c vmactl -n '__fish_seen_subcommand_from host-shutdown' -l cancel -d 'the host does not go down after all'
 complete -c vmactl -n '__fish_seen_subcommand_from host-shutdown' -l if-system-stops -d 'only if systemd is stopping the system'
 complete -c vmactl -n '__fish_seen_subcommand_from wait' -l for -x -a 'condition= jsonpath= create delete' -d 'what to wait for'

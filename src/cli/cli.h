@@ -41,6 +41,7 @@ struct args { /* all strings are borrowed from argv */
 	bool recursive, ignore_not_found, now, yes, cancel, if_system_stops;
 	bool power_off_verified;
 	bool wait, validate; /* true unless =false was given */
+	uint64_t given;      /* bits of enum option */
 	int64_t grace;       /* GRACE_UNSET: not given */
 	int64_t port;        /* -1: not given */
 	msec timeout;        /* -1: not given */

@@ -9,6 +9,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/json.h"
 #include "cli/options.h"
 
 #define RESOURCE "/apis/vmagent.io/v1/hostshutdown"
@@ -50,13 +51,6 @@ static void standing_done(struct standing *s)
 	buf_done(&s->names);
 }
 
-static long long number_at(const struct node *object, const char *path)
-{
-	const struct node *number = node_at(object, path);
-
-	return number && number->text ? strtoll(number->text, NULL, 10) : 0;
-}
-
 static int look(struct cli *cli, struct standing *ret, struct fault *fault)
 {
 	struct node *answer = NULL;
@@ -67,8 +61,8 @@ static int look(struct cli *cli, struct standing *ret, struct fault *fault)
 		return -1;
 	active = node_at(answer, "status.active");
 	ret->active = active && streq(active->text, "true");
-	ret->running = number_at(answer, "status.running");
-	ret->seconds_left = number_at(answer, "status.secondsLeft");
+	ret->running = json_number_at(answer, "status.running", 0);
+	ret->seconds_left = json_number_at(answer, "status.secondsLeft", 0);
 	guests = node_at(answer, "status.guests");
 	for (size_t i = 0; guests && i < guests->n_children; i++)
 		buf_printf(&ret->names, " %s/%s", node_text(guests->children[i], "namespace"),

@@ -7,6 +7,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/follow_migration.h"
 #include "cli/options.h"
 
 #include <vmagent/spec.h>
@@ -45,11 +46,42 @@ static void say_done(const struct cli *cli, const char *name, const char *messag
 			streq(cli->args.dry_run, "server") ? " (server dry run)" : "");
 }
 
+/* Only where it was asked for, and something moves: an order alone is done once it is taken. */
+static bool waits(const struct cli *cli)
+{
+	return cli->args.wait && cli->args.given & TAKES(WAIT) && !cli->args.check &&
+		!streq(cli->args.dry_run, "server");
+}
+
+/* Reports each that fails, and goes on with the next. */
+static int wait_all(struct cli *cli, const struct targets *targets, size_t n, struct fault *fault)
+{
+	msec deadline = cli->args.timeout > 0 ? http_clock() + cli->args.timeout : NEVER;
+	int ret = 0;
+
+	fflush(stdout);
+	for (size_t i = 0; !ret && i < n; i++) {
+		ret = follow_migration(cli, targets->list[i].name, deadline, fault);
+		if (ret && fault->exit != EXIT_UNREACHABLE)
+			ret = (cli_report(cli, fault), 0);
+	}
+	return ret;
+}
+
+static void target_swap(struct target *a, struct target *b)
+{
+	struct target kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
 /* Asks for each VM, reports what is refused, and owns body. */
 static int put_all(struct cli *cli, struct node *body, struct fault *fault)
 {
 	struct targets targets = { 0 };
 	autofree char *json = NULL;
+	size_t n_taken = 0; /* they lie at the list's begin */
 	int ret = targets_of(cli, resource_vm, &targets, fault);
 
 	add_dry_run(cli, body);
@@ -61,10 +93,14 @@ static int put_all(struct cli *cli, struct node *body, struct fault *fault)
 		ret = put(cli, targets.list[i].name, json, &answer, fault);
 		if (!ret)
 			say_done(cli, targets.list[i].name, node_text(answer, "message"));
+		if (!ret)
+			target_swap(&targets.list[i], &targets.list[n_taken++]);
 		node_free(answer);
 		if (ret && fault->exit != EXIT_UNREACHABLE)
 			ret = (cli_report(cli, fault), 0);
 	}
+	if (!ret && waits(cli))
+		ret = wait_all(cli, &targets, n_taken, fault);
 	targets_done(&targets);
 	return ret;
 }
@@ -160,7 +196,9 @@ const struct command command_migrate = {
 		"The guest goes on while its memory, and those of its disks that are on this host alone, are copied.\n"
 		"Without --to it goes to the one of the peers that would take it which has the most memory free.\n"
 		"--check moves nothing: it prints all that stands in the way, on this host and on the others.\n"
+		"--wait returns only when it has ended, with 1 if it failed, and shows on the way how far it is; when\n"
+		"TIME is over (default: for ever), or with Ctrl-C, the migration goes on.\n"
 		"It needs 'migrations: {enabled: true}' in the configuration of both agents.",
-	.options = TAKES(TO) | TAKES(CHECK) | TAKES(DRY_RUN),
+	.options = TAKES(TO) | TAKES(CHECK) | TAKES(WAIT) | TAKES(TIMEOUT) | TAKES(DRY_RUN),
 	.run = run_migrate,
 };

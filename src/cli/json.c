@@ -304,3 +304,10 @@ void json_indent(const char *json, struct buf *out)
 			new_line(out, depth);
 	}
 }
+
+int64_t json_number_at(const struct node *object, const char *path, int64_t absent)
+{
+	const char *text = node_text(object, path);
+
+	return text ? strtoll(text, NULL, 10) : absent;
+}

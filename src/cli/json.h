@@ -13,6 +13,9 @@
 /* Errors: ERR_BAD_REQUEST, naming the offset. */
 int json_parse(const char *text, size_t len, struct node **ret, struct err *err);
 
+/* The whole number at path, or absent where there is none. */
+int64_t json_number_at(const struct node *object, const char *path, int64_t absent);
+
 /* Compact JSON text, as node_json() writes it, set out in lines as kubectl does. */
 void json_indent(const char *json, struct buf *out);
 

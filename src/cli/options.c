@@ -252,6 +252,7 @@ int options_parse(int argc, char *const *argv, const struct command **ret_comman
 		else
 			ret = take_word(&p, word, ended);
 	}
+	ret_args->given = p.given;
 	*ret_command = p.command;
 	return ret;
 }

@@ -31,7 +31,7 @@
 	X(VALIDATE, 0, "validate", FLAG, validate, NULL,                                             \
 		"check the files first, to name line and column (default: true)")                    \
 	X(ALL, 0, "all", FLAG, all, NULL, "every object of that type in the namespace")              \
-	X(WAIT, 0, "wait", FLAG, wait, NULL, "return only when the objects are gone (default: true)")\
+	X(WAIT, 0, "wait", FLAG, wait, NULL, "return only when it is done, or at once: =false")    \
 	X(TIMEOUT, 0, "timeout", DURATION, timeout, "TIME", "how long to wait: 90s, 5m; 0: for ever")\
 	X(GRACE, 0, "grace-period", GRACE, grace, "SECONDS",                                         \
 		"how long the guest may take to end; infinity: it is never killed")                  \

@@ -12,6 +12,7 @@
 #include "core/age.h"
 #include "core/claim.h"
 #include "cli/json.h"
+#include "cli/progress.h"
 #include "cli/yaml.h"
 
 char *object_title(const struct resource *resource, const struct node *object)
@@ -213,6 +214,16 @@ static void add_count(struct printer *p, const struct node *found)
 	table_add(&p->table, text);
 }
 
+/* Nothing while nothing is copied. */
+static void add_progress(struct printer *p, const struct node *found)
+{
+	int percent = progress_percent(json_number_at(found, "bytesTotal", 0),
+		json_number_at(found, "bytesRemaining", 0));
+	autofree char *text = percent < 0 ? NULL : xasprintf("%d%%", percent);
+
+	table_add(&p->table, text);
+}
+
 static void add_well(struct printer *p, const struct node *found)
 {
 	table_add(&p->table, found && streq(found->text, "True") ? "Ready" : "NotReady");
@@ -250,6 +261,9 @@ static void add_cell(struct printer *p, enum cell cell, const struct node *found
 		break;
 	case CELL_COUNT:
 		add_count(p, found);
+		break;
+	case CELL_PROGRESS:
+		add_progress(p, found);
 		break;
 	case CELL_WELL:
 		add_well(p, found);

@@ -38,6 +38,7 @@ static const struct column migration_columns[] = {
 	{ "VMI",             ".spec.vmiName",                        CELL_TEXT,   false },
 	{ "SOURCE",          ".status.migrationState.sourceNode",    CELL_TEXT,   true },
 	{ "TARGET",          ".status.migrationState.targetNode",    CELL_TEXT,   true },
+	{ "PROGRESS",        ".status.progress",                     CELL_PROGRESS, true },
 	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    true },
 	{ "WHY",             ".status.migrationState.failureReason", CELL_TEXT,   true },
 	{ 0 },

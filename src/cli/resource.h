@@ -11,12 +11,13 @@
 enum cell {
 	CELL_TEXT,
 	CELL_AGE,
-	CELL_OBJECT, /* "virtualmachine/web" of a reference */
-	CELL_READY,  /* "1/1" of containers */
-	CELL_COUNT,  /* how many members a map has */
-	CELL_WELL,   /* Ready or NotReady of a condition's status */
-	CELL_PHASE,  /* … or Terminating, while it is being deleted */
-	CELL_MODES,  /* "RWO,RWX" of a claim */
+	CELL_OBJECT,   /* "virtualmachine/web" of a reference */
+	CELL_READY,    /* "1/1" of containers */
+	CELL_COUNT,    /* how many members a map has */
+	CELL_PROGRESS, /* "45%" of what a migration copies */
+	CELL_WELL,     /* Ready or NotReady of a condition's status */
+	CELL_PHASE,    /* … or Terminating, while it is being deleted */
+	CELL_MODES,    /* "RWO,RWX" of a claim */
 };
 
 struct column {

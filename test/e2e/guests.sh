@@ -51,7 +51,7 @@ vm_at()
 	await "$2 counts" counts_at "$1" "$2" 2
 }
 
-migrate() { at "$1" migrate "$2" --to="host-$3" >"$T/log/migrate-$2-$3.txt" 2>&1; } # FROM NAME TO
+migrate() { at "$1" migrate "$2" --to="host-$3" "${@:4}" >"$T/log/migrate-$2-$3.txt" 2>&1; } # FROM NAME TO OPTION...
 
 # ---- what a guest writes -------------------------------------------------------------------------------------------
 

@@ -85,7 +85,8 @@ vm_at a two "hostDisk: { path: $T/disks/two.img, type: Disk, shared: true }"
 moves a two b 'with a disk that both have'
 is '… whose counter goes on' "$(head -n 1 "$T/disks/two.img" | tr -cd 0-9 | grep -c .)" 1
 at b pause two >/dev/null
-holds 'it is to move back, paused' migrate b two a
+holds 'it moves back, paused, and is waited for' migrate b two a --wait --timeout="${PATIENCE}s"
+holds '… which says where it is' grep -q "VM two was moved to 'host-a'" "$T/log/migrate-two-a.txt"
 soon '… it stands still there' stands_at a two
 soon '… it is gone here' gone_from b two
 soon '… no relay is left' no_relays

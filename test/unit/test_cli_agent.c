@@ -26,8 +26,14 @@ Suite *test_cli_agent_suite(void);
 #define VMIM(name, vmi, phase)                                                                \
 	"{\"kind\":\"VirtualMachineInstanceMigration\",\"metadata\":{\"name\":\"" name "\"}," \
 	"\"spec\":{\"vmiName\":\"" vmi "\"},\"status\":{\"phase\":\"" phase "\"}}"
-#define EVENTS   "/api/v1/namespaces/default/events"
-#define OK(body) "HTTP/1.1 200 OK\r\n\r\n" body
+#define TAKEN "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
+#define MOVE(name, rv, phase, more)                                                             \
+	"{\"metadata\":{\"name\":\"" name "\",\"uid\":\"u-" name "\",\"resourceVersion\":\"" rv \
+	"\"},\"spec\":{\"vmiName\":\"web\"},\"status\":{\"phase\":\"" phase "\"" more "}}"
+#define STATE(fields)     ",\"migrationState\":{" fields "}"
+#define COPIED(remaining) ",\"progress\":{\"bytesTotal\":4096,\"bytesRemaining\":" remaining "}"
+#define EVENTS            "/api/v1/namespaces/default/events"
+#define OK(body)          "HTTP/1.1 200 OK\r\n\r\n" body
 #define LIST(items) \
 	OK("{\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[" items "]}")
 #define REFUSED(code, reason, message)                                                          \
@@ -249,6 +255,29 @@ static const struct scene scenes[] = {
 	{ "migrate web --to=b --check", NULL, { { "PUT " SUB "/web/migrate |{\"addedNodeSelector\":{\"kubernetes.io/hostname\":\"b\"},\"dryRun\":[\"All\"]}",
 	  OK("{\"kind\":\"Status\",\"status\":\"Success\",\"message\":\"it can be moved to 'b'\"}") } }, EXIT_DONE,
 	  "VM web: it can be moved to 'b'\n", "" },
+	{ "migrate web --wait", NULL, { { "PUT " SUB "/web/migrate ", TAKEN }, { "GET " VMIMS " ", LIST(MOVE("old", "6", "Failed", "")","MOVE("new", "5", "Scheduling", "")) },
+	  { "GET " VMIMS "?watch=true&allowWatchBookmarks=true&resourceVersion=7 ", OK(EVENT("MODIFIED", MOVE("new", "8", "Running", COPIED("3072")))
+	    EVENT("MODIFIED", MOVE("old", "9", "Succeeded", "")) EVENT("MODIFIED", MOVE("new", "9", "Running", COPIED("2048")))
+	    EVENT("MODIFIED", MOVE("new", "10", "Running", STATE("\"mode\":\"PostCopy\"") COPIED("1024")))
+	    EVENT("MODIFIED", MOVE("new", "11", "Succeeded", STATE("\"targetNode\":\"b\",\"startTimestamp\":\"2026-11-29T18:44:15Z\",\"endTimestamp\":\"2026-11-29T18:44:27Z\"")))) } }, EXIT_DONE,
+	  "VM web was scheduled to migrate\nweb: Scheduling\nweb: Running   25%  1.0 KiB of 4.0 KiB\nweb: Running (post-copy)   75%  3.0 KiB of 4.0 KiB\n"
+	  "VM web was moved to 'b' in 12s\n", "" },
+	{ "migrate db web --wait", NULL, { { "PUT " SUB "/db/migrate ", REFUSED("409", "Conflict", "not running") }, { "PUT " SUB "/web/migrate ", TAKEN },
+	  { "GET " VMIMS " ", LIST(MOVE("older", "5", "Succeeded", "")","MOVE("new", "12", "Failed", STATE("\"failureReason\":\"it was cancelled\""))","MOVE("old", "6", "Succeeded", "")) } }, EXIT_ERROR,
+	  "VM web was scheduled to migrate\n", "error: VM web was not moved: it was cancelled\n" },
+	{ "migrate web --wait", NULL, { { "PUT " SUB "/web/migrate ", TAKEN }, { "GET " VMIMS " ", LIST(MOVE("new", "5", "Pending",
+	  ",\"conditions\":[{\"type\":\"Waiting\",\"message\":\"the target cannot be reached\"}]")) },
+	  { "GET " VMIMS "?watch=true", OK(EVENT("DELETED", MOVE("new", "8", "Pending", ""))) } }, EXIT_ERROR,
+	  "VM web was scheduled to migrate\nweb: Pending (the target cannot be reached)\n", "error: the migration of VM web was deleted before it ended\n" },
+	{ "migrate web --wait --timeout=300ms", NULL, { { "PUT " SUB "/web/migrate ", TAKEN }, { "GET " VMIMS " ", LIST(MOVE("new", "5", "Running", "")) },
+	  { "GET " VMIMS "?watch=true", OK("") } }, EXIT_TIMEOUT, "VM web was scheduled to migrate\nweb: Running\n",
+	  "error: timed out: VM web is not moved yet, the migration goes on\n" },
+	{ "migrate web --wait", NULL, { { "PUT " SUB "/web/migrate ", TAKEN }, { "GET " VMIMS " ", LIST("") } }, EXIT_ERROR, "VM web was scheduled to migrate\n",
+	  "error: the migration of VM web is not there any more\n" },
+	{ "migrate web --wait=false", NULL, { { "PUT " SUB "/web/migrate ", TAKEN } }, EXIT_DONE, "VM web was scheduled to migrate\n", "" },
+	{ "migrate web --wait --dry-run", NULL, { { "PUT " SUB "/web/migrate ", TAKEN } }, EXIT_DONE, "VM web was scheduled to migrate (server dry run)\n", "" },
+	{ "get vmim -o wide --no-headers", NULL, { { "GET " VMIMS " ", LIST(MOVE("new", "5", "Running", COPIED("2048"))) } }, EXIT_DONE,
+	  "new   Running   web               50%   <unknown>   \n", "" },
 	{ "migrate-cancel web db", NULL, { { "GET " VMIMS " ", LIST(VMIM("old", "web", "Failed") "," VMIM("new", "web", "Running")) },
 	  { "DELETE " VMIMS "/new ", OK("{}") } }, EXIT_ERROR, "VM web was scheduled to migrate-cancel\n",
 	  "error: found no migration to cancel for 'db'" },
