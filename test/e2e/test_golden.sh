@@ -18,9 +18,12 @@ as_started() { sed 's|^\( *\)<source file="[^"]*\.base"/>|\1<format type="raw"/>
 # judge define|net-define FILE: nothing, or why libvirt does not take it.
 judge()
 {
-	local name out
+	local name out why
 	name=$(sed -n '0,/<name>/s/.*<name>\(.*\)<.name>.*/\1/p' "$2")
-	out=$(lv "$1" --validate "$2" 2>&1) || sed -n 's/^error: //; 2p' <<<"$out"
+	if ! out=$(lv "$1" --validate "$2" 2>&1); then
+		why=$(sed -n 's/^error: //p' <<<"$out" | grep -v '^Failed to define')
+		echo "${why:-$out}"
+	fi
 	case $1 in
 	define) lv undefine --keep-nvram --keep-tpm "$name" ;;
 	*)      lv net-undefine "$name" ;;

@@ -201,7 +201,7 @@ clean_up()
 {
 	stop 'at the end'
 	shows 'delete vm' "\"$VM\" deleted" lab delete vm "$VM"
-	shows 'get all: nothing is left' "No resources found in $LAB namespace" lab get all
+	shows 'get all: nothing is left' 'No resources found' lab get all # policies, too, lie in no namespace
 	shows 'delete namespace' "namespace \"$LAB\" deleted" k delete namespace "$LAB"
 	denies '… and it is gone' 'NotFound' k get namespace "$LAB"
 	is "$KIND: … with its events" "$(lab get events -o name 2>/dev/null)" ''
