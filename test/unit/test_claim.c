@@ -7,6 +7,7 @@
 #include "core/domxml.h"
 #include "core/edit.h"
 #include "core/record.h"
+#include "test/lib/manifest.h"
 
 Suite *test_claim_suite(void);
 
@@ -15,19 +16,6 @@ Suite *test_claim_suite(void);
 #define SIZE(size)    "resources: {requests: {storage: " size "}}"
 #define ONCE(size)    "accessModes: [ReadWriteOnce], " SIZE(size)
 #define CONTENT(spec) "{spec: {" spec "}}"
-
-static struct manifest check(const char *text, struct findings *findings, int want)
-{
-	static const struct policy policy = { .default_namespace = "default" };
-	struct node *root = text_tree(text);
-	struct manifest manifest = { 0 };
-
-	ck_assert_msg(root, "%s", text);
-	ck_assert_msg(manifest_check(root, &policy, &manifest, findings) == want, "%s: %s", text,
-		findings->n ? findings->list[0].message : "accepted");
-	node_free(root);
-	return manifest;
-}
 
 /* ---- what is refused ------------------------------------------------------------------------------ */
 
@@ -59,7 +47,7 @@ START_TEST(bad_ones_are_refused)
 {
 	struct findings findings = { 0 };
 
-	check(bad[_i].spec, &findings, -ERR_INVALID);
+	manifest_of(bad[_i].spec, &findings, -ERR_INVALID);
 	ck_assert_msg(findings.n == 1, "%s: %zu findings", bad[_i].spec, findings.n);
 	ck_assert_str_eq(findings.list[0].field, bad[_i].field);
 	ck_assert_msg(strstr(findings.list[0].message, bad[_i].message), "%s: %s", bad[_i].spec,
@@ -71,8 +59,9 @@ END_TEST
 START_TEST(what_a_host_has_not_is_warned_of)
 {
 	struct findings findings = { 0 };
-	struct manifest plain = check(CLAIM(ONCE("1Gi") ", storageClassName: ssd"), &findings, 0);
-	struct manifest bound = check(CLAIM(ONCE("1Gi") ", volumeName: pv7"), &findings, 0);
+	struct manifest plain =
+		manifest_of(CLAIM(ONCE("1Gi") ", storageClassName: ssd"), &findings, 0);
+	struct manifest bound = manifest_of(CLAIM(ONCE("1Gi") ", volumeName: pv7"), &findings, 0);
 
 	ck_assert_ptr_null(plain.warnings);
 	ck_assert_ptr_nonnull(bound.warnings);
@@ -150,7 +139,7 @@ END_TEST
 static struct record *stored(const char *text)
 {
 	struct findings findings = { 0 };
-	struct manifest manifest = check(text, &findings, 0);
+	struct manifest manifest = manifest_of(text, &findings, 0);
 	struct record *r = record_new(&manifest);
 
 	copy_str(r->meta.uid, UID_SIZE, "11111111-2222-4333-8444-555555555555");
@@ -351,7 +340,7 @@ START_TEST(volumes_that_are_refused)
 			unfit[_i].vmi);
 	struct findings findings = { 0 };
 
-	check(text, &findings, -ERR_INVALID);
+	manifest_of(text, &findings, -ERR_INVALID);
 	ck_assert_msg(strstr(findings.list[0].message, unfit[_i].message), "%s",
 		findings.list[0].message);
 	findings_done(&findings);

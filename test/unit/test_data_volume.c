@@ -7,6 +7,7 @@
 #include "core/data_volume.h"
 #include "core/edit.h"
 #include "core/record.h"
+#include "test/lib/manifest.h"
 
 Suite *test_data_volume_suite(void);
 
@@ -25,19 +26,6 @@ Suite *test_data_volume_suite(void);
 	"domain: {memory: {guest: 64Mi}}, volumes: [" volumes "]}}}}"
 #define TEMPLATE(name, spec) "{metadata: {name: " name "}, spec: {" spec "}}"
 #define VOLUME(name)         "{name: v, dataVolume: {name: " name "}}"
-
-static struct manifest check(const char *text, struct findings *findings, int want)
-{
-	static const struct policy policy = { .default_namespace = "default" };
-	struct node *root = text_tree(text);
-	struct manifest manifest = { 0 };
-
-	ck_assert_msg(root, "%s", text);
-	ck_assert_msg(manifest_check(root, &policy, &manifest, findings) == want, "%s: %s", text,
-		findings->n ? findings->list[0].message : "accepted");
-	node_free(root);
-	return manifest;
-}
 
 /* ---- what is refused ------------------------------------------------------------------------------ */
 
@@ -82,7 +70,7 @@ START_TEST(bad_ones_are_refused)
 {
 	struct findings findings = { 0 };
 
-	check(bad[_i].text, &findings, -ERR_INVALID);
+	manifest_of(bad[_i].text, &findings, -ERR_INVALID);
 	ck_assert_msg(findings.n == 1, "%s: %zu findings, %s: %s", bad[_i].text, findings.n,
 		findings.list[1].field, findings.list[1].message);
 	ck_assert_str_eq(findings.list[0].field, bad[_i].field);
@@ -95,7 +83,7 @@ END_TEST
 static struct record *stored(const char *text)
 {
 	struct findings findings = { 0 };
-	struct manifest manifest = check(text, &findings, 0);
+	struct manifest manifest = manifest_of(text, &findings, 0);
 	struct record *r = record_new(&manifest);
 
 	copy_str(r->meta.uid, UID_SIZE, "6c0e0a3e-8f0b-4b5e-9d6a-1f2e3d4c5b6a");
