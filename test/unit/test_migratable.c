@@ -114,6 +114,10 @@ START_TEST(features_of_one_host)
 	migratable_of(&vmi, &m);
 	ck_assert_ptr_null(m.reason);
 	migratable_done(&m);
+	vmi.typed.bootloader = BOOTLOADER_EFI;
+	migratable_of(&vmi, &m);
+	ck_assert_str_eq(m.reason, "FirmwareNotLiveMigratable");
+	migratable_done(&m);
 }
 END_TEST
 
