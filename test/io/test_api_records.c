@@ -27,24 +27,30 @@ static void tear_down(void)
 
 /* ---- every kind --------------------------------------------------------------------------------- */
 
+#define CLAIM_SPEC                              \
+	"{\"accessModes\":[\"ReadWriteOnce\"]," \
+	"\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}"
+#define TYPE_SPEC "{\"cpu\":{\"guest\":1},\"memory\":{\"guest\":\"64Mi\"}}"
+
+/* What each kind must have at least; NULL: a spec. */
+static const char *const contents[KIND_MAX] = {
+	[KIND_SECRET] = "",
+	[KIND_CONFIG_MAP] = "",
+	[KIND_PRIORITY_CLASS] = ",\"value\":1",
+	[KIND_PVC] = ",\"spec\":" CLAIM_SPEC,
+	[KIND_DATA_VOLUME] = ",\"spec\":{\"source\":{\"blank\":{}},\"pvc\":" CLAIM_SPEC "}",
+	[KIND_MIGRATION_POLICY] = ",\"spec\":{\"selectors\":{}}",
+	[KIND_INSTANCETYPE] = ",\"spec\":" TYPE_SPEC,
+	[KIND_CLUSTER_INSTANCETYPE] = ",\"spec\":" TYPE_SPEC,
+};
+
 static char *object_of(const struct resource *r, const char *name)
 {
 	const char *version = api_group_find(r->group, strlen(r->group))->versions[0];
-	bool has_spec = r->object != KIND_SECRET && r->object != KIND_CONFIG_MAP &&
-		r->object != KIND_PRIORITY_CLASS;
-	bool sized = r->object == KIND_INSTANCETYPE || r->object == KIND_CLUSTER_INSTANCETYPE;
-	const char *spec = r->object == KIND_PVC
-		? "{\"accessModes\":[\"ReadWriteOnce\"],"
-		  "\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}"
-		: r->object == KIND_MIGRATION_POLICY ? "{\"selectors\":{}}"
-		: sized ? "{\"cpu\":{\"guest\":1},\"memory\":{\"guest\":\"64Mi\"}}"
-			: "{}";
 
-	return xasprintf(
-		"{\"apiVersion\":\"%s%s%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\"}%s%s%s}",
+	return xasprintf("{\"apiVersion\":\"%s%s%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\"}%s}",
 		r->group, *r->group ? "/" : "", version, r->kind, name,
-		has_spec ? ",\"spec\":" : "", has_spec ? spec : "",
-		r->object == KIND_PRIORITY_CLASS ? ",\"value\":1" : "");
+		contents[r->object] ? contents[r->object] : ",\"spec\":{}");
 }
 
 static char *path_of(const struct resource *r)

@@ -112,7 +112,7 @@ START_TEST(test_a_claim)
 	api_expect(&f, "POST " CLAIMS, CLAIM, 201, NULL);
 	expect("GET " CLAIMS, KUBECTL, 200, "[{\"cells\":[\"data\",\"Pending\",null,null,null,");
 	api_expect(&f, "POST " VMS, VM_OF_CLAIM, 201, NULL);
-	await_text("GET " CLAIMS, "[{\"cells\":[\"data\",\"Bound\",null,\"1Gi\",null,");
+	await_text("GET " CLAIMS, "[{\"cells\":[\"data\",\"Bound\",null,\"1Gi\",\"RWO\",null,");
 	api_expect(&f, "DELETE " CLAIMS "/data", NULL, 200, NULL);
 	expect("GET " CLAIMS, KUBECTL, 200, "[{\"cells\":[\"data\",\"Terminating\",null,\"1Gi\",");
 	api_expect(&f, "DELETE " VMS "/db", NULL, 200, NULL);
