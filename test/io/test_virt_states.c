@@ -15,7 +15,7 @@ static const struct row {
 	enum domain_reason reasons[16];
 } rows[] = {
 	{ "NOSTATE",     DOMAIN_NOSTATE,       1, { REASON_UNKNOWN } },
-	{ "RUNNING",     DOMAIN_RUNNING,      11, { [10] = REASON_POSTCOPY } },
+	{ "RUNNING",     DOMAIN_RUNNING,      12, { [10] = REASON_POSTCOPY, [11] = REASON_POSTCOPY_FAILED } },
 	{ "BLOCKED",     DOMAIN_BLOCKED,       0, { 0 } },
 	{ "PAUSED",      DOMAIN_PAUSED,       15, { REASON_UNKNOWN, REASON_USER, REASON_MIGRATION, REASON_SAVE, REASON_DUMP,
 	                                            REASON_IOERROR, REASON_WATCHDOG, REASON_FROM_SNAPSHOT,
