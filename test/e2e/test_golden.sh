@@ -37,7 +37,7 @@ judge_domain()
 	as_started "$1" >"$T/domain.xml"
 	why=$(judge define "$T/domain.xml")
 	if [[ $why == *"$NO_KVM"* ]]; then
-		sed -i 's/^<domain type="kvm">/<domain type="qemu">/' "$T/domain.xml"
+		sed -i 's/^\(<domain .*\)type="kvm"/\1type="qemu"/' "$T/domain.xml"
 		why=$(judge define "$T/domain.xml")
 	fi
 	echo "$why"
