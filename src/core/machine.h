@@ -44,7 +44,8 @@ struct machine {
 	msec purge_at;            /* … boot time before which there is no other */
 	int64_t named_generation; /* of the VM, whose names are in the agent's index; 0: none … */
 	size_t names;             /* … and how many they are */
-	bool unprepared; /* it is in the agent\'s list of those who may wait for something */
+	bool has_volumes; /* it is in the agent's list of those whose VM names DataVolumes */
+	bool unprepared;  /* it is in the agent\'s list of those who may wait for something */
 	enum volumes_state volumes; /* the agent's to tell; no run is created until they are ready */
 	bool holds_disks;           /* its run's files are in the agent's index */
 	bool holds_share;           /* … and what it has of the host to itself */

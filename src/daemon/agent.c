@@ -152,7 +152,8 @@ int agent_new(const struct agent_options *options, struct now now, struct agent 
 	}
 	namespaces_load(agent, now);
 	claims_load(agent);
-	agent->fills = (struct fills){ .dirty = true, .wake_at = NEVER };
+	agent->fills.dirty = true;
+	agent->fills.wake_at = NEVER;
 	*ret_agent = agent;
 	return 0;
 }

@@ -110,9 +110,10 @@ struct claims {               /* claims.c */
 	msec wake_at;         /* boot time at which the removal of one is tried again */
 };
 
-struct fills {        /* data_volumes.c */
-	bool dirty;   /* one may have something to do */
-	msec wake_at; /* boot time at which one is tried again */
+struct fills {                   /* data_volumes.c */
+	struct machine_list vms; /* whose VM names DataVolumes, by name */
+	bool dirty;              /* one may have something to do */
+	msec wake_at;            /* boot time at which one is tried again */
 };
 
 struct macs {                   /* MAC addresses of runs, sorted */

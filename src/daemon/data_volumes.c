@@ -392,8 +392,27 @@ void data_volumes_delete(struct agent *agent, struct record *dv, bool by_file, s
 	records_remove(&agent->records, dv);
 }
 
+void data_volumes_follow(struct agent *agent, struct machine *m)
+{
+	bool has = m->vm && (m->vm->n_volumes || m->volumes != VOLUMES_READY);
+
+	if (has == m->has_volumes)
+		return;
+	m->has_volumes = has;
+	if (has)
+		machine_list_add(&agent->fills.vms, m, machine_by_name);
+	else
+		machine_list_remove(&agent->fills.vms, m, machine_by_name);
+}
+
+void data_volumes_done(struct fills *fills)
+{
+	machine_list_done(&fills->vms);
+}
+
 void data_volumes_turn(struct agent *agent, struct now now)
 {
+	struct machine_list *vms = &agent->fills.vms;
 	struct record *const *list;
 	size_t n;
 
@@ -402,9 +421,12 @@ void data_volumes_turn(struct agent *agent, struct now now)
 		return;
 	agent->fills.dirty = false;
 	agent->fills.wake_at = NEVER;
-	for (size_t i = 0; i < agent->machines.n; i++)
-		if (agent->machines.list[i]->vm)
-			look_at(agent, agent->machines.list[i], now);
+	for (size_t i = 0; i < vms->n;) { /* one that has none any more leaves the list */
+		struct machine *m = vms->list[i];
+
+		look_at(agent, m, now);
+		i += i < vms->n && vms->list[i] == m;
+	}
 	(void)records_of_kind(&agent->records, KIND_DATA_VOLUME, &n);
 	for (size_t i = 0; i < n; i++) { /* the list moves when a claim is made */
 		list = records_of_kind(&agent->records, KIND_DATA_VOLUME, &(size_t){ 0 });

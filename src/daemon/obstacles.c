@@ -44,6 +44,7 @@ void obstacles_update(struct agent *agent, struct machine *m)
 {
 	list_unprepared(agent, m);
 	namesakes_update(agent, m);
+	data_volumes_follow(agent, m);
 	claims_bind(agent, m);
 	disks_update(agent, m);
 	shares_update(agent, m);
@@ -96,6 +97,7 @@ void obstacles_turn(struct agent *agent)
 void obstacles_done(struct agent *agent)
 {
 	machine_list_done(&agent->unprepared);
+	data_volumes_done(&agent->fills);
 	disks_done(&agent->disks);
 	capacity_done(&agent->capacity);
 	macs_done(&agent->macs);

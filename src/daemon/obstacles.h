@@ -76,6 +76,9 @@ struct record *data_volume_of(const struct agent *agent, const struct record *cl
 char *data_volume_words(const struct record *dv); /* why it is not ready; owned */
 /* Whether that file of a claim is being copied. */
 bool data_volumes_copy(const struct agent *agent, const char *file);
+/* m has changed: whether its VM names any, which the turn goes by. */
+void data_volumes_follow(struct agent *agent, struct machine *m);
+void data_volumes_done(struct fills *fills);
 void data_volumes_turn(struct agent *agent, struct now now); /* makes and fills claims */
 void data_volumes_filled(struct agent *agent, const struct op_result *result, struct now now);
 /* Its claim goes with it. */

@@ -17,6 +17,7 @@ void agent_mark(struct agent *agent, struct machine *m)
 {
 	m->passes = 0;
 	namesakes_update(agent, m);
+	data_volumes_follow(agent, m);
 	machines_mark(&agent->machines, m);
 }
 
