@@ -87,6 +87,38 @@ START_TEST(test_all_in_one)
 }
 END_TEST
 
+static void add_alls(struct buf *out, const struct node *resources)
+{
+	for (size_t i = 0; resources && i < resources->n_children; i++) {
+		const struct node *categories = node_get(resources->children[i], "categories");
+
+		if (categories && streq(categories->children[0]->text, "all"))
+			buf_printf(out, "%s ", node_text(resources->children[i], "resource"));
+	}
+}
+
+/* What 'kubectl get all' gets, in its order: upstream's category of each kind, so no kind of the whole cluster. */
+START_TEST(test_what_all_is)
+{
+	struct node *trees[] = { get("/api", KUBECTL), get("/apis", KUBECTL) };
+	struct buf names = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(trees); i++) {
+		const struct node *groups = node_get(trees[i], "items");
+
+		for (size_t g = 0; g < groups->n_children; g++)
+			add_alls(&names,
+				node_get(node_get(groups->children[g], "versions")->children[0],
+					"resources"));
+		node_free(trees[i]);
+	}
+	ck_assert_str_eq(names.data,
+		"pods datavolumes virtualmachineinstancetypes virtualmachinepreferences kubevirts "
+		"virtualmachineinstancemigrations virtualmachineinstances virtualmachines ");
+	buf_done(&names);
+}
+END_TEST
+
 static const struct {
 	const char *accept, *kind, *version;
 } forms[] = {
@@ -158,6 +190,7 @@ Suite *test_api_discovery_suite(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, test_each_resource_has_its_document);
 	tcase_add_test(tcase, test_all_in_one);
+	tcase_add_test(tcase, test_what_all_is);
 	tcase_add_loop_test(tcase, test_the_form_is_the_clients_choice, 0, (int)ARRAY_SIZE(forms));
 	tcase_add_test(tcase, test_subresources_are_found_in_both);
 	tcase_add_test(tcase, test_what_is_read_only);

@@ -59,10 +59,10 @@ const struct resource api_resources[] = {
 	  "VirtualMachineClusterPreference", "\"vmcp\",\"vmcps\"", "", false, WRITE,
 	  KIND_CLUSTER_PREFERENCE },
 	{ INSTANCETYPE, "virtualmachineinstancetypes", "virtualmachineinstancetype",
-	  "VirtualMachineInstancetype", "\"vminstancetype\",\"vminstancetypes\",\"vmf\",\"vmfs\"", "", true,
+	  "VirtualMachineInstancetype", "\"vminstancetype\",\"vminstancetypes\",\"vmf\",\"vmfs\"", ALL, true,
 	  WRITE, KIND_INSTANCETYPE },
 	{ INSTANCETYPE, "virtualmachinepreferences", "virtualmachinepreference",
-	  "VirtualMachinePreference", "\"vmpref\",\"vmprefs\",\"vmp\",\"vmps\"", "", true, WRITE,
+	  "VirtualMachinePreference", "\"vmpref\",\"vmprefs\",\"vmp\",\"vmps\"", ALL, true, WRITE,
 	  KIND_PREFERENCE },
 
 	{ KUBEVIRT, "kubevirts", "kubevirt", "KubeVirt", "\"kv\",\"kvs\"", ALL, true, READ, KIND_KUBEVIRT },
@@ -73,7 +73,7 @@ const struct resource api_resources[] = {
 	{ KUBEVIRT, "virtualmachines", "virtualmachine", "VirtualMachine", "\"vm\",\"vms\"", ALL, true, WRITE,
 	  KIND_VM },
 
-	{ MIGRATIONS, "migrationpolicies", "migrationpolicy", "MigrationPolicy", "", ALL, false, WRITE,
+	{ MIGRATIONS, "migrationpolicies", "migrationpolicy", "MigrationPolicy", "", "", false, WRITE,
 	  KIND_MIGRATION_POLICY },
 
 	{ SCHEDULING, "priorityclasses", "priorityclass", "PriorityClass", "\"pc\"", "", false, WRITE,
