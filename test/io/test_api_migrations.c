@@ -137,7 +137,9 @@ static const struct {
 		422, "spec.vmiName" },
 	{ "apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstanceMigration\n"
 	  "metadata: {name: x}\nspec: {vmiName: none}\n",
-		422, "the VMI \\\"default/none\\\" does not exist" },
+		422,
+		"\"message\":\"the VMI \\\"default/none\\\" does not exist\","
+		"\"field\":\"spec.vmiName\"" },
 	{ "apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstanceMigration\n"
 	  "metadata: {name: x, annotations: {vmagent.io/peer: c}}\n"
 	  "spec: {vmiName: web, " TO_B "}\n",
@@ -173,8 +175,10 @@ START_TEST(its_labels_change_and_its_spec_does_not)
 		"\"labels\":{\"kubevirt.io/vmi-name\":\"web\",\"why\":\"patches\"}");
 	patch.body = "{\"spec\":{\"priority\":\"system-critical\"}}";
 	ck_assert_int_eq(client_request(&f.loop, f.path, &patch, NULL, &body), 422);
-	ck_assert_msg(strstr(body, "the order to move a guest cannot be changed") != NULL, "%s",
-		body);
+	ck_assert_msg(strstr(body, "\"message\":\"the order to move a guest cannot be changed") !=
+			NULL,
+		"%s", body);
+	ck_assert_msg(strstr(body, "\"field\":\"spec\"") != NULL, "%s", body);
 	api_expect(&f, "PUT " VMIMS "/there?dryRun=All", MOVE("there", ", " TO_B), 200,
 		"\"labels\":{\"kubevirt.io/vmi-name\":\"web\"}");
 	api_expect(&f, "GET " VMIMS "/there", NULL, 200, "\"why\":\"patches\"");

@@ -39,6 +39,29 @@ static void add_cause(struct node *list, const struct reply_cause *c)
 	node_append(list, cause);
 }
 
+/* A refusal that begins with the path of what is wrong: "spec.vmiName: …". Returns the length of that, or 0. */
+static size_t field_in_front(const char *words)
+{
+	size_t len = strcspn(words, ": ");
+	const char *dot = memchr(words, '.', len);
+
+	return (dot || starts_with(words, "spec:")) && words[len] == ':' && words[len + 1] == ' '
+		? len
+		: 0;
+}
+
+/* One that has no findings: a check beyond the document, of what there is. */
+static void add_words(struct node *list, const char *words)
+{
+	size_t len = field_in_front(words);
+	autofree char *field = xstrndup(words, len);
+	struct reply_cause cause = { .reason = "FieldValueInvalid",
+		.field = field,
+		.message = len ? words + len + 2 : words };
+
+	add_cause(list, &cause);
+}
+
 /* kubectl prints nothing else of an object that is invalid, so there is always one. */
 static struct node *causes_of(const struct reply_status *s)
 {
@@ -55,10 +78,10 @@ static struct node *causes_of(const struct reply_status *s)
 		cause.message = message;
 		add_cause(list, &cause);
 	}
-	cause.field = NULL;
-	cause.message = s->err->msg;
+	if (s->cause && !list->n_children)
+		add_cause(list, s->cause);
 	if (!list->n_children)
-		add_cause(list, s->cause ? s->cause : &cause);
+		add_words(list, s->err->msg);
 	return list;
 }
 
