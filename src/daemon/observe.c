@@ -240,6 +240,13 @@ static const char *failure_event(const struct vmi *vmi, const struct op_result *
 	return obstacle_event(vmi->obstacle);
 }
 
+/* libvirt calls it an error that somebody called the move off; its end is told by the migration's own step. */
+static bool was_called_off(const struct machine *m, const struct op_result *result)
+{
+	return result->kind == OP_MIGRATE && m->migration &&
+		(m->migration->cancelled || vmi_is_stopping(m->vmi));
+}
+
 /* What fails again and again is told once or twice. */
 static bool is_told(const struct machine *m, const struct op_result *result)
 {
@@ -247,6 +254,8 @@ static bool is_told(const struct machine *m, const struct op_result *result)
 		return m->dom.probes[m->dom.probing].bad != 1;
 	if (result->kind == OP_AGENT_CREDENTIALS)
 		return true; /* by a step of its own */
+	if (was_called_off(m, result))
+		return true;
 	return result->err.code == ERR_NO_IMAGE && m->vmi->tries > IMAGE_NOTES_MAX;
 }
 
