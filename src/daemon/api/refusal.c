@@ -12,14 +12,13 @@
 
 #define HOTPLUG \
 	"disks are not attached or detached while a VM runs: edit its volumes and restart it"
-#define MIGRATION "live migration is not built yet"
-#define SEV       "launch security (SEV) is not built: guests of this agent are not encrypted"
-#define BACKUP    "backups by changed blocks are not built: stop the VM and copy its disks"
+#define SEV    "launch security (SEV) is not built: guests of this agent are not encrypted"
+#define BACKUP "backups by changed blocks are not built: stop the VM and copy its disks"
 #define FREEZE \
 	"freezing a guest's file systems is not built: stop the VM, or pause it, to copy its disks"
 #define GRAPH    "objects are not drawn as a graph: see the volumes and networks of the spec"
 #define DUMP     "memory dumps are not built: use 'virsh dump' on the host"
-#define EVACUATE "there is no evacuation to cancel: live migration is not built yet"
+#define EVACUATE "there is no evacuation to cancel: call a move off with 'vmactl migrate-cancel'"
 #define PROFILER "the agent has no profiler to be asked for: use perf on the host"
 #define NO_CONTAINER \
 	"a pod here stands for its VMI's QEMU and has no container: use 'vmactl console' to reach the guest"
@@ -48,7 +47,7 @@ static const struct {
 	{ VMI "/sev/querylaunchmeasurement",	SEV },
 	{ VMI "/sev/setupsession",		SEV },
 	{ VMI "/usbredir",			"USB redirection is not built: no guest has a port for it" },
-	{ VMI "/vsock",				"vsock is not built: no guest has a device for it" },
+	{ VMI "/vsock",				"streams to a guest's vsock are not built: connect to its CID on this host" },
 
 	{ POD "/attach",			NO_CONTAINER },
 	{ POD "/exec",				NO_CONTAINER },
@@ -75,7 +74,6 @@ static const struct {
 	{ "/apis/clone.kubevirt.io",		"clones are not built: copy the disks, and apply the manifest "
 						"under another name" },
 	{ "/apis/export.kubevirt.io",		"exports are not built: the disks are files on this host" },
-	{ "/apis/migrations.kubevirt.io",	MIGRATION ", so there are no policies for it" },
 	{ "/apis/pool.kubevirt.io",		"pools are not built: there is one host; apply a manifest per VM" },
 	{ "/apis/snapshot.kubevirt.io",		"snapshots are not built: stop the VM and copy its disks" },
 	{ "/virtualmachineinstancepresets",	"presets are gone from KubeVirt, too: use an instancetype" },
