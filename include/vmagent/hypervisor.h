@@ -46,6 +46,7 @@
 	X(MIGRATE, "migrate", LANE_MIGRATE, 86400)                \
 	X(MIGRATE_WATCH, "migrate-watch", LANE_MIGRATE, 86400)    \
 	X(MIGRATE_PASS, "migrate-pass", LANE_GUEST, 30)           \
+	X(MIGRATE_RELAY, "migrate-relay", LANE_GUEST, 60)         \
 	X(MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30)        \
 	X(MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30)       \
 	X(PROBE, "probe", LANE_PROBE, 90)                         \
@@ -157,9 +158,10 @@ struct op {
 	bool paused; /* START: the guest's clock stands still until RESUME; MIGRATE: until MIGRATE_RESUME */
 	char *peer; /* owned or NULL; MIGRATE: the node to which the guest goes; MIGRATE_PREPARE: … from which it comes */
 	char *migration; /* owned or NULL; MIGRATE…, CLEAN: the UID of the one that this run is, or was, part of */
-	char *offer; /* owned or NULL; MIGRATE: the target's (core/migration_offer.h); then xml is the target's domain */
+	char *offer; /* owned or NULL; MIGRATE, MIGRATE_RELAY: the target's (core/migration_offer.h); then xml is the target's domain */
 	char *relay; /* owned or NULL; MIGRATE: where the relay's sockets lie; filled in on the way to libvirt */
 	bool post_copy; /* MIGRATE…: the attempt in which the guest goes over before its memory */
+	unsigned recovery; /* MIGRATE, MIGRATE_RELAY: which attempt to mend a way that broke down in post-copy; 0: none */
 	struct migration_limits limits; /* MIGRATE */
 	char *copies; /* owned or NULL; MIGRATE, MIGRATE_PREPARE: disks that are copied: "vda,vdb" */
 	char *jobs; /* owned or NULL; LIST, READ: UUIDs of domains of which is asked whether they are being copied */
@@ -238,7 +240,7 @@ struct op_result {
 	size_t n_domains;
 	struct domain_detail *detail; /* owned or NULL */
 	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
-	char *text; /* owned or NULL; MIGRATE_PREPARE: the offer; COMPARE: core/host_report.h; FILL: there was a file, which is kept; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
+	char *text; /* owned or NULL; MIGRATE_PREPARE, MIGRATE_RELAY: the offer; COMPARE: core/host_report.h; FILL: there was a file, which is kept; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
 		     * JSON object of such answers by command, without those that it could not give */
 	char *fallback; /* owned or NULL; START: why the guest has QEMU's own network stack */
 	char *image;    /* owned or NULL; SCREENSHOT: a PNG, SCREENSHOT_MAX bytes at most */

@@ -64,6 +64,8 @@ struct peer_hello {                        /* how a node introduces itself */
 	X(ACK, "ACK", 21, 1024)                      /* FINALIZED is stored: forget it */          \
 	X(CHECK, "CHECK", 22, HANDOVER_DOCUMENT_MAX) /* could this guest come? Nothing is made */  \
 	X(RECLAIMED, "RECLAIMED", 23, 1024) /* you were declared dead: it is ours again */         \
+	X(RECOVER, "RECOVER", 24,                                                                  \
+		HANDOVER_DOCUMENT_MAX) /* it is yours; make a new way for the rest */              \
 	X(PREPARED, "PREPARED", 32, HANDOVER_OFFER_MAX)    /* begin; this is the way */            \
 	X(BUSY, "BUSY", 33, 1024)                          /* ask again later */                   \
 	X(DECLINED, "DECLINED", 34, HANDOVER_FINDINGS_MAX) /* never */                             \
@@ -102,7 +104,7 @@ struct handover {
 	char why[PEER_WHY_SIZE];  /* printable ASCII, or "" */
 	int64_t room;             /* CHECKED: bytes of memory that are free for guests */
 	const char *
-		document; /* PREPARE, COMMIT, CHECK: JSON of what travels; MINE: of names; PREPARED: an offer
+		document; /* PREPARE, COMMIT, RECOVER, CHECK: JSON of what travels; MINE: of names; PREPARED: an offer
 			   * (core/migration_offer.h), or NULL; DECLINED, CHECKED: findings
 			   * (core/migration_check.h), or NULL; else NULL. Borrowed */
 };

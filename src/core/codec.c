@@ -146,6 +146,8 @@ static const struct field migration_fields[] = {
 	F(TEXT,     migration, "reason",     reason),
 	F(TEXT,     migration, "document",   document),
 	F(TEXT,     migration, "offer",      offer),
+	F(UNSIGNED, migration, "recovery",   recovery),
+	F(DEADLINE, migration, "broke",      broke_at),
 	F(DEADLINE, migration, "began", began), F(NUMBER, migration, "inDoubt", doubt_wall),
 	F(TEXT,     migration, "policy",     policy),
 	F(NUMBER,   migration, "bandwidth",  limits.bandwidth),

@@ -305,8 +305,8 @@ static void fold_probe(struct machine *m, const struct op_result *result, struct
 static bool is_harmless(enum op_kind kind)
 {
 	return op_kind_lane(kind) == LANE_READ || kind == OP_PREPARE || kind == OP_CLEAN ||
-		kind == OP_MIGRATE_PREPARE || kind == OP_AGENT_INFO || kind == OP_AGENT_TIME ||
-		kind == OP_AGENT_CREDENTIALS || kind == OP_PROBE;
+		kind == OP_MIGRATE_PREPARE || kind == OP_MIGRATE_RELAY || kind == OP_AGENT_INFO ||
+		kind == OP_AGENT_TIME || kind == OP_AGENT_CREDENTIALS || kind == OP_PROBE;
 }
 
 /* One try: a log that cannot be read is no news. */

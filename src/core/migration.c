@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "core/enum.h"
+#include "core/phase.h"
 
 ENUM_DEFINE(migration_role, MIGRATION, MIGRATION_ROLES)
 ENUM_DEFINE(migration_state, MIGRATION, MIGRATION_STATES)
@@ -286,6 +287,19 @@ bool migration_knows(const struct migration_view *v)
 
 	return v->connected && dom->state != DOMAIN_UNKNOWN && dom->agreed >= READS_TO_AGREE &&
 		!dom->look_again && !dom->reading;
+}
+
+bool migration_is_broken(const struct migration_view *v)
+{
+	return v->g->post_copy && domain_is_alive(machine_domain_state(v->m)) &&
+		v->m->dom.reason == REASON_POSTCOPY_FAILED;
+}
+
+bool migration_is_spent(const struct migration *g, const struct machine *m)
+{
+	return g->role == MIGRATION_SOURCE && g->state == MIGRATION_RELEASED && g->post_copy &&
+		m->dom.state != DOMAIN_UNKNOWN && m->dom.agreed >= READS_TO_AGREE &&
+		!domain_is_alive(machine_domain_state(m));
 }
 
 bool migration_may_act(const struct migration_view *v, enum op_lane lane,

@@ -81,7 +81,8 @@ ENUM_DECLARE(migration_phase, MIGRATION_PHASE, MIGRATION_PHASES)
 #define MIGRATION_PENDING_S 900 /* until one that may not begin has failed */
 #define MIGRATION_PREPARE_S 120 /* … one whose target does not get ready */
 #define MIGRATION_GRACE_S   30 /* for the target to show up once the source's guest has gone over */
-#define MIGRATION_SWITCH_S  10 /* for a guest that stands still to go over with post-copy */
+#define MIGRATION_RECOVER_S 600  /* for a way that broke down in post-copy to be mended */
+#define MIGRATION_SWITCH_S  10   /* for a guest that stands still to go over with post-copy */
 #define MIGRATION_FRESH_MS  2000 /* a COMPLETE is believed for so long */
 #define MIGRATION_REPEAT_S \
 	1                   /* what is not answered is said again, what is not seen is read again */
@@ -107,7 +108,9 @@ struct migration {
 	bool acked;              /* DONE: the other host needs nothing of it any more */
 	bool moved;              /* DONE: the guest has changed hands, whatever became of it */
 	bool post_copy; /* the second attempt: the guest goes over before its memory does */
-	bool discard;   /* target, OWNER: the image is not to be used */
+	unsigned recovery; /* … which attempt to mend its way; source: the last, target: that it was asked for */
+	msec broke_at; /* … boot time at which its way was seen to have broken down; 0: it has not */
+	bool discard; /* target, OWNER: the image is not to be used */
 	bool asks; /* the host was booted meanwhile: first the peer says that it has not taken the guest */
 	bool taken;     /* target: the source was declared dead, and is not asked any more */
 	bool reclaimed; /* source: the target was declared dead after it had been given the guest */
@@ -138,6 +141,7 @@ struct migration {
 	char *refusal;        /* owned or NULL; source: the target's words */
 	bool wants_post_copy; /* source: the first attempt was called off for it */
 	bool cut;             /* source: its relay was told to end */
+	bool forsaken;        /* target: there is nothing left at the source that could be sent */
 	bool passed;          /* target: what holds the guest back was told to let it go */
 	enum migration_wait waits;          /* source: for what, before libvirt is told */
 	struct migration_progress progress; /* source: what was last seen of it */
@@ -181,30 +185,34 @@ void migration_note_doubt(struct migration *g, struct now now);
 /* ---- the deciders --------------------------------------------------------------------------- */
 
 /* X(constant, name, op): as in decide.h */
-#define MIGRATION_STEPS(X)                                          \
-	X(NONE, "none", NONE)                                       \
-	X(SAY, "say", NONE)   /* nothing else changes */            \
-	X(LOOK, "look", NONE) /* … the domain is read again */    \
-	X(BEGIN, "begin", NONE)                                     \
-	X(WAIT, "wait", NONE) /* and why is noted */                \
-	X(FAIL, "fail", NONE)                                       \
-	X(PERFORM, "perform", MIGRATE)                              \
-	X(WATCH, "watch", MIGRATE_WATCH)                            \
-	X(CUT, "cut", NONE)     /* the streams to the target end */ \
-	X(AGAIN, "again", NONE) /* with post-copy */                \
-	X(CANCEL, "cancel", MIGRATE_ABORT)                          \
-	X(NOTE_EVIDENCE, "note-evidence", NONE)                     \
-	X(RELEASE, "release", NONE)                                 \
-	X(ABORT, "abort", NONE)                                     \
-	X(RESUME, "resume", MIGRATE_RESUME)                         \
-	X(RESTORE, "restore", NONE)                                 \
-	X(PREPARE, "prepare", MIGRATE_PREPARE)                      \
-	X(COMPLETE, "complete", NONE)                               \
-	X(TAKE_OVER, "take-over", NONE)                             \
-	X(PASS_ON, "pass-on", MIGRATE_PASS)                         \
-	X(DISCARD, "discard", DESTROY)                              \
-	X(FINISH, "finish", NONE)                                   \
-	X(CLEAN, "clean", NONE)                                     \
+#define MIGRATION_STEPS(X)                                               \
+	X(NONE, "none", NONE)                                            \
+	X(SAY, "say", NONE)   /* nothing else changes */                 \
+	X(LOOK, "look", NONE) /* … the domain is read again */         \
+	X(BEGIN, "begin", NONE)                                          \
+	X(WAIT, "wait", NONE) /* and why is noted */                     \
+	X(FAIL, "fail", NONE)                                            \
+	X(PERFORM, "perform", MIGRATE)                                   \
+	X(WATCH, "watch", MIGRATE_WATCH)                                 \
+	X(CUT, "cut", NONE)     /* the streams to the target end */      \
+	X(AGAIN, "again", NONE) /* with post-copy */                     \
+	X(CANCEL, "cancel", MIGRATE_ABORT)                               \
+	X(NOTE_EVIDENCE, "note-evidence", NONE)                          \
+	X(RELEASE, "release", NONE)                                      \
+	X(ABORT, "abort", NONE)                                          \
+	X(RESUME, "resume", MIGRATE_RESUME)                              \
+	X(RESTORE, "restore", NONE)                                      \
+	X(PREPARE, "prepare", MIGRATE_PREPARE)                           \
+	X(COMPLETE, "complete", NONE)                                    \
+	X(TAKE_OVER, "take-over", NONE)                                  \
+	X(PASS_ON, "pass-on", MIGRATE_PASS)                              \
+	X(BREAK, "break", NONE)   /* its way broke down, in post-copy */ \
+	X(MENDED, "mended", NONE) /* … and the rest of it follows */   \
+	X(RELAY, "relay", MIGRATE_RELAY)                                 \
+	X(RECOVER, "recover", MIGRATE)                                   \
+	X(DISCARD, "discard", DESTROY)                                   \
+	X(FINISH, "finish", NONE)                                        \
+	X(CLEAN, "clean", NONE)                                          \
 	X(TELL_DOUBT, "tell-doubt", NONE)
 
 enum migration_step {
@@ -251,6 +259,10 @@ struct migration_answer {
 };
 struct migration_answer migration_hear(struct migration *g, const struct handover *h,
 	struct now now);
+/* Which attempt to mend a way what was said, or offered, is about; 0: none. */
+unsigned migration_recovery_of(const char *document);
+/* At the source: nothing of the guest is left here that could be sent. */
+bool migration_is_spent(const struct migration *g, const struct machine *m);
 /* … that it does not know; database: its own. */
 struct migration_answer migration_unknown(const struct handover *h, const char *database,
 	const struct handover_rules *rules);

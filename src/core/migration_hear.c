@@ -42,6 +42,16 @@ static bool is_asking(const struct migration *g)
 	return g->state == MIGRATION_OUT && !g->performing;
 }
 
+unsigned migration_recovery_of(const char *document)
+{
+	cJSON *json = cJSON_Parse(document ? document : "{}");
+	const cJSON *n = cJSON_GetObjectItemCaseSensitive(json, "recovery");
+	double number = cJSON_IsNumber(n) ? n->valuedouble : 0;
+
+	cJSON_Delete(json);
+	return number > 0 && number <= INT32_MAX ? (unsigned)number : 0;
+}
+
 /* What is said of the first attempt means nothing for the second. */
 static bool is_of_attempt(const struct call *c)
 {
@@ -52,8 +62,21 @@ static bool is_of_attempt(const struct call *c)
 	return post_copy == c->g->post_copy;
 }
 
+/* A new way for the rest of it. */
+static struct migration_answer hear_mended(const struct call *c)
+{
+	if (!c->g->broke_at || c->g->prepared ||
+		migration_recovery_of(c->h->document) != c->g->recovery)
+		return nothing;
+	c->g->prepared = c->g->changed = true;
+	replace_str(&c->g->offer, c->h->document);
+	return nothing;
+}
+
 static struct migration_answer hear_prepared(const struct call *c)
 {
+	if (c->g->state == MIGRATION_RELEASED)
+		return hear_mended(c);
 	if (!is_asking(c->g) || c->g->prepared || !is_of_attempt(c))
 		return nothing;
 	c->g->prepared = c->g->changed = true;
@@ -174,6 +197,21 @@ static struct migration_answer hear_prepare(const struct call *c)
 	return say(c->g->prepared ? HANDOVER_PREPARED : HANDOVER_QUERY);
 }
 
+/* Each attempt has a relay of its own, made when the way is seen to have broken down here, too. */
+static struct migration_answer hear_recover(const struct call *c)
+{
+	unsigned recovery = migration_recovery_of(c->h->document);
+
+	if (c->g->state != MIGRATION_OWNER || !c->g->post_copy)
+		return nothing;
+	if (recovery > c->g->recovery) {
+		c->g->recovery = recovery;
+		c->g->prepared = false;
+		c->g->changed = true;
+	}
+	return recovery == c->g->recovery && c->g->prepared ? say(HANDOVER_PREPARED) : nothing;
+}
+
 static struct migration_answer hear_out(const struct call *c)
 {
 	if (is_waiting(c->g) && c->g->doubt) {
@@ -226,6 +264,7 @@ static const struct {
 	[HANDOVER_PREPARE]    = { MIGRATION_TARGET, hear_prepare },
 	[HANDOVER_OUT]        = { MIGRATION_TARGET, hear_out },
 	[HANDOVER_COMMIT]     = { MIGRATION_TARGET, NULL },
+	[HANDOVER_RECOVER]    = { MIGRATION_TARGET, hear_recover },
 	[HANDOVER_ABORT]      = { MIGRATION_TARGET, hear_abort },
 	[HANDOVER_UNKNOWN_DB] = { MIGRATION_TARGET, hear_unknown },
 	[HANDOVER_ACK]        = { MIGRATION_TARGET, hear_ack },

@@ -64,6 +64,8 @@ char *migration_offer_write(const struct migration_offer *offer)
 	cJSON_AddStringToObject(root, "xml", offer->xml);
 	if (offer->post_copy)
 		cJSON_AddTrueToObject(root, "postCopy");
+	if (offer->recovery)
+		cJSON_AddNumberToObject(root, "recovery", offer->recovery);
 	return json_take_text(root);
 }
 

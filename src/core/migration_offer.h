@@ -14,6 +14,7 @@ struct migration_offer {
 	uint8_t token[RELAY_TOKEN_SIZE]; /* that its relay wants to hear */
 	char *folder;                    /* owned; of its relay: it must be the source's, too */
 	bool post_copy;                  /* of the second attempt */
+	unsigned recovery;               /* which attempt to mend it; 0: none */
 	bool plain;                      /* its streams are not encrypted */
 	char *xml;                       /* owned; the domain, as libvirt has it there */
 };

@@ -15,6 +15,8 @@ bool migration_say(const struct migration_view *v, enum handover_kind kind,
 bool migration_look(const struct migration_view *v, struct migration_plan *plan);
 /* Has somebody told of it when nobody has resolved it for a while. */
 bool migration_tell_doubt(const struct migration_view *v, struct migration_plan *plan);
+/* With post-copy: its domain says that the way broke down. */
+bool migration_is_broken(const struct migration_view *v);
 /* What is known of the domain is fresh. */
 bool migration_knows(const struct migration_view *v);
 /* The lane is free, and the last failure is long enough ago. */

@@ -217,6 +217,34 @@ static bool rule_restore(const struct migration_view *v, struct migration_plan *
 		plan_migration(plan, MIGRATION_STEP_RESUME, NULL);
 }
 
+/* A way that broke down is made anew: the rest of its memory is here, and the guest waits for it there. */
+static bool rule_recover(const struct migration_view *v, struct migration_plan *plan)
+{
+	const struct migration *g = v->g;
+	msec limit = g->broke_at + SECONDS(MIGRATION_RECOVER_S);
+
+	if (g->state != MIGRATION_RELEASED || !g->post_copy || g->ended || !has_run(v))
+		return false;
+	if (v->m->ops[LANE_MIGRATE].kind != OP_NONE)
+		return false;
+	if (migration_look(v, plan))
+		return true;
+	if (!migration_knows(v))
+		return g->broke_at && v->connected;
+	if (!migration_is_broken(v))
+		return g->broke_at && domain_is_alive(machine_domain_state(v->m)) &&
+			plan_migration(plan, MIGRATION_STEP_MENDED, NULL);
+	if (!g->broke_at)
+		return plan_migration(plan, MIGRATION_STEP_BREAK, NULL);
+	if (v->now.boot >= limit)
+		return false;
+	migration_wake(plan, limit);
+	if (!g->prepared)
+		return migration_say(v, HANDOVER_RECOVER, plan) || v->peer_up;
+	return migration_may_act(v, LANE_MIGRATE, plan) &&
+		plan_migration(plan, MIGRATION_STEP_RECOVER, NULL);
+}
+
 static bool rule_tell(const struct migration_view *v, struct migration_plan *plan)
 {
 	if (v->g->state == MIGRATION_RELEASED)
@@ -249,6 +277,7 @@ static rule_fn *const rules[] = {
 	rule_performed,
 	rule_restore,
 	rule_end,
+	rule_recover,
 	rule_tell,
 	migration_tell_doubt,
 };

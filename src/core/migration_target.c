@@ -70,18 +70,36 @@ static bool finish(struct migration_plan *plan, bool succeeded, const char *reas
 	return plan_migration(plan, MIGRATION_STEP_FINISH, reason);
 }
 
+/* Of what broke down on the way the source has the rest, and asks for a new way. When it does not come, or has nothing any
+ * more, the guest cannot go on; who has sent all of it has nothing either, and libvirt is given time to see that here. */
+static bool rule_mend(const struct migration_view *v, struct migration_plan *plan)
+{
+	const struct migration *g = v->g;
+	msec limit = g->broke_at + SECONDS(g->forsaken ? MIGRATION_GRACE_S : MIGRATION_RECOVER_S);
+
+	if (!g->broke_at)
+		return plan_migration(plan, MIGRATION_STEP_BREAK, NULL);
+	if (v->now.boot >= limit)
+		return !migration_may_act(v, LANE_URGENT, plan) ||
+			plan_migration(plan, MIGRATION_STEP_DISCARD, NULL);
+	migration_wake(plan, limit);
+	if (g->recovery && !g->prepared && migration_may_act(v, LANE_GUEST, plan))
+		return plan_migration(plan, MIGRATION_STEP_RELAY, NULL);
+	migration_look(v, plan);
+	return true;
+}
+
 /* Of post-copy: libvirt's last call is passed on now that the guest is this host's, and all of it is here when its memory
- * is. What broke down on the way cannot go on. */
+ * is. */
 static bool rule_pass_on(const struct migration_view *v, struct migration_plan *plan)
 {
-	enum domain_state state = machine_domain_state(v->m);
-
 	if (!has_image(v) && !v->g->passed)
 		return !migration_may_act(v, LANE_GUEST, plan) ||
 			plan_migration(plan, MIGRATION_STEP_PASS_ON, NULL);
-	if (domain_is_alive(state) && v->m->dom.reason == REASON_POSTCOPY_FAILED)
-		return !migration_may_act(v, LANE_URGENT, plan) ||
-			plan_migration(plan, MIGRATION_STEP_DISCARD, NULL);
+	if (migration_is_broken(v))
+		return rule_mend(v, plan);
+	if (v->g->broke_at)
+		return plan_migration(plan, MIGRATION_STEP_MENDED, NULL);
 	if (has_image(v) && v->m->dom.reason != REASON_POSTCOPY)
 		return false;
 	migration_look(v, plan);

@@ -150,8 +150,8 @@ static int read_hello(const cJSON *json, struct peer_hello *ret, struct err *err
 
 static bool has_document(enum handover_kind kind)
 {
-	return kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT || kind == HANDOVER_MINE ||
-		kind == HANDOVER_CHECK;
+	return kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT || kind == HANDOVER_RECOVER ||
+		kind == HANDOVER_MINE || kind == HANDOVER_CHECK;
 }
 
 /* Without one it is the word alone, as it was first. */

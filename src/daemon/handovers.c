@@ -42,7 +42,8 @@ static char *document_of(const struct agent *agent, const struct migration *g,
 
 	if (kind == HANDOVER_PREPARED)
 		return xstrdup(g->offer);
-	if ((kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT) && m && m->vmi)
+	if ((kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT || kind == HANDOVER_RECOVER) &&
+		m && m->vmi)
 		return cargo_of(agent, m, now);
 	return NULL;
 }
@@ -124,6 +125,23 @@ static void hear_whose(struct agent *agent, const struct peer_event *event)
 
 /* ---- hearing ------------------------------------------------------------------------------------------------ */
 
+/* The source's QEMU has ended: with all of it sent, or with the rest of it lost. */
+static bool says_gone(const struct handover *h)
+{
+	cJSON *json = cJSON_Parse(h->document ? h->document : "{}");
+	bool gone = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "gone"));
+
+	cJSON_Delete(json);
+	return gone;
+}
+
+static bool is_commit(const struct migration *g, const struct handover *h)
+{
+	bool waits = g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE;
+
+	return h->kind == HANDOVER_COMMIT || (h->kind == HANDOVER_RECOVER && waits);
+}
+
 static void hear_commit(struct agent *agent, struct migration *g, const struct handover *h,
 	struct now now)
 {
@@ -131,6 +149,8 @@ static void hear_commit(struct agent *agent, struct migration *g, const struct h
 		return;
 	if (g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE)
 		migration_own(agent, g, h->document, now);
+	else if (g->state == MIGRATION_OWNER && g->post_copy)
+		g->forsaken |= says_gone(h);
 	else if (g->state == MIGRATION_DONE && g->taken)
 		handover_say(agent, g, HANDOVER_FINALIZED, now);
 }
@@ -143,7 +163,7 @@ static void hear_known(struct agent *agent, struct migration *g, const struct pe
 
 	if (!streq(g->peer, event->name))
 		return; /* it is none of that peer's */
-	if (event->handover->kind == HANDOVER_COMMIT) {
+	if (is_commit(g, event->handover)) {
 		hear_commit(agent, g, event->handover, now);
 		return;
 	}

@@ -4,6 +4,29 @@
 #include "daemon/agent_private.h"
 #include "daemon/migrations.h"
 
+/* Each attempt needs a new relay at the target. */
+static void migration_recovers_again(struct agent *agent, struct migration *g, struct now now)
+{
+	g->recovery++;
+	g->prepared = false;
+	g->said = HANDOVER_RECOVER;
+	g->say_at = now.boot + SECONDS(MIGRATION_BUSY_S);
+	migration_touch(agent, g);
+}
+
+/* Unless another one is wanted meanwhile. */
+static void note_relay(struct agent *agent, struct migration *g, const struct op_result *result,
+	struct now now)
+{
+	if (result->err.code || g->state != MIGRATION_OWNER ||
+		migration_recovery_of(result->text) != g->recovery)
+		return;
+	g->prepared = true;
+	replace_str(&g->offer, result->text);
+	migration_touch(agent, g);
+	handover_say(agent, g, HANDOVER_PREPARED, now);
+}
+
 void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result,
 	struct now now)
 {
@@ -17,6 +40,10 @@ void migrations_result(struct agent *agent, struct machine *m, const struct op_r
 	if (result->kind == OP_MIGRATE) {
 		g->performed = good;
 		replace_str(&g->refusal, good ? NULL : result->err.msg);
+		if (!good && g->recovery && g->state == MIGRATION_RELEASED && !g->ended)
+			migration_recovers_again(agent, g, now);
+	} else if (result->kind == OP_MIGRATE_RELAY) {
+		note_relay(agent, g, result, now);
 	} else if (result->kind == OP_MIGRATE_WATCH && !good) {
 		replace_str(&g->refusal, result->err.msg);
 	} else if (result->kind == OP_MIGRATE_PASS) {

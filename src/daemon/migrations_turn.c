@@ -108,6 +108,39 @@ static void step_again(struct migration_call *c)
 	migration_changed(c);
 }
 
+static void step_break(struct migration_call *c)
+{
+	bool source = c->g->role == MIGRATION_SOURCE;
+
+	c->g->broke_at = c->now.boot;
+	if (source) {
+		c->g->recovery++;
+		c->g->prepared = false;
+		c->g->say_at = 0;
+	}
+	migration_note_peer(c, "MigrationInterrupted",
+		source ? "the way broke down: asking for a new one to"
+		       : "the way broke down: the guest waits for the rest of its memory from",
+		"");
+	migration_changed(c);
+}
+
+static void step_mended(struct migration_call *c)
+{
+	c->g->broke_at = 0;
+	c->g->prepared = true;
+	migration_note(c, false, "MigrationResumed", "the way is mended: the rest of it follows");
+	migration_changed(c);
+}
+
+/* What came of it is seen at the domain: another attempt is another relay's. */
+static void step_recover(struct migration_call *c)
+{
+	c->g->prepared = false;
+	migration_note_peer(c, NULL, "sending the rest of its memory to", "");
+	migration_changed(c);
+}
+
 static void step_discard(struct migration_call *c)
 {
 	if (c->g->discard)
@@ -254,6 +287,10 @@ static void (*const steps[MIGRATION_STEP_MAX])(struct migration_call *c) = {
 	[MIGRATION_STEP_PREPARE]       = step_nothing,
 	[MIGRATION_STEP_COMPLETE]      = step_complete,
 	[MIGRATION_STEP_TAKE_OVER]     = step_take_over,
+	[MIGRATION_STEP_BREAK]         = step_break,
+	[MIGRATION_STEP_MENDED]        = step_mended,
+	[MIGRATION_STEP_RELAY]         = step_nothing,
+	[MIGRATION_STEP_RECOVER]       = step_recover,
 	[MIGRATION_STEP_DISCARD]       = step_discard,
 	[MIGRATION_STEP_FINISH]        = step_finish,
 	[MIGRATION_STEP_CLEAN]         = step_clean,

@@ -200,12 +200,14 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		fill_claim(agent, m, op);
 	if (is_part_of_migration(op->kind) && m->migration)
 		op->migration = xstrdup(m->migration->meta.uid);
-	if (op->kind == OP_MIGRATE)
+	if (op->kind == OP_MIGRATE || op->kind == OP_MIGRATE_RELAY)
 		fill_migrate(agent, m, op);
 	if (op_kind_lane(op->kind) == LANE_MIGRATE)
 		op->limits = m->migration->limits;
 	if (is_part_of_migration(op->kind) && m->migration)
 		op->post_copy = m->migration->post_copy;
+	if (is_part_of_migration(op->kind) && m->migration)
+		op->recovery = m->migration->recovery;
 	if (op->kind == OP_MIGRATE_PREPARE)
 		fill_migrate_prepare(agent, m, op);
 	if (op->kind == OP_READ)

@@ -151,7 +151,7 @@ static struct relay_config relay_of(const struct travel *t, const struct peer_co
 	} else {
 		r.xml = t->offer.xml;
 		r.libvirt = t->host->libvirt_socket;
-		r.hold = t->op.post_copy ? RELAY_HOLD_CALL : RELAY_HOLD_NOTHING;
+		r.hold = t->op.post_copy && !t->op.recovery ? RELAY_HOLD_CALL : RELAY_HOLD_NOTHING;
 	}
 	return r;
 }
@@ -206,6 +206,23 @@ static void make_offer(struct travel *t)
 	if (getrandom(t->offer.token, sizeof(t->offer.token), 0) != sizeof(t->offer.token))
 		abort();
 	start_relay(t);
+}
+
+/* The same as before, by a new way. */
+static void renew_offer(struct travel *t)
+{
+	struct err *err = &t->result.err;
+
+	if (!t->op.offer)
+		err_set(err, ERR_INTERNAL, "what was offered before is not known");
+	else if (migration_offer_read(t->op.offer, &t->offer, err) == 0 &&
+		getrandom(t->offer.token, sizeof(t->offer.token), 0) != sizeof(t->offer.token))
+		abort();
+	t->offer.recovery = t->op.recovery;
+	if (err->code)
+		next_stage(t);
+	else
+		start_relay(t);
 }
 
 static void tell_offer(struct travel *t)
@@ -275,6 +292,7 @@ static void use_offer(struct travel *t)
 /* clang-format off */
 static stage_fn *const target_stages[] = { end_old_relay, make_volumes, ask_libvirt, make_offer, tell_offer, NULL };
 static stage_fn *const source_stages[] = { end_old_relay, use_offer, ask_libvirt, NULL };
+static stage_fn *const relay_stages[] = { end_old_relay, renew_offer, tell_offer, NULL };
 static stage_fn *const pass_stages[] = { let_go, NULL };
 static stage_fn *const watch_stages[] = { ask_libvirt, NULL };
 /* clang-format on */
@@ -309,6 +327,8 @@ static stage_fn *const *stages_of(enum op_kind kind)
 		return watch_stages;
 	if (kind == OP_MIGRATE_PASS)
 		return pass_stages;
+	if (kind == OP_MIGRATE_RELAY)
+		return relay_stages;
 	return kind == OP_MIGRATE ? source_stages : target_stages;
 }
 
@@ -335,7 +355,7 @@ static void after_nothing(uv_work_t *work, int status)
 
 bool travel_is_op(enum op_kind kind)
 {
-	return kind == OP_MIGRATE_PREPARE || kind == OP_MIGRATE_PASS ||
+	return kind == OP_MIGRATE_PREPARE || kind == OP_MIGRATE_PASS || kind == OP_MIGRATE_RELAY ||
 		op_kind_lane(kind) == LANE_MIGRATE;
 }
 

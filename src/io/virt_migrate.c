@@ -88,6 +88,12 @@ static void add_int(struct params *p, const char *key, int n)
 	p->failed |= virTypedParamsAddInt(&p->list, &p->n, &p->max, key, n) < 0;
 }
 
+static void add_rate(struct params *p, const char *key, int64_t mib)
+{
+	p->failed |=
+		virTypedParamsAddULLong(&p->list, &p->n, &p->max, key, (unsigned long long)mib) < 0;
+}
+
 static void add_path(struct params *p, const char *key, const struct op *op,
 	enum relay_channel channel)
 {
@@ -124,8 +130,9 @@ static void fill_params(struct params *p, const struct op *op, const char *xml)
 	if (parallel(op) > 1)
 		add_int(p, VIR_MIGRATE_PARAM_PARALLEL_CONNECTIONS, parallel(op));
 	if (mib)
-		p->failed |= virTypedParamsAddULLong(&p->list, &p->n, &p->max,
-				     VIR_MIGRATE_PARAM_BANDWIDTH, (unsigned long long)mib) < 0;
+		add_rate(p, VIR_MIGRATE_PARAM_BANDWIDTH, mib);
+	if (mib && op->post_copy)
+		add_rate(p, VIR_MIGRATE_PARAM_BANDWIDTH_POSTCOPY, mib);
 }
 
 /* UNSAFE: every disk that is written to is copied, or declared to be shared, which libvirt cannot see of a folder. */
@@ -136,6 +143,7 @@ static unsigned flags_of(const struct op *op)
 
 	flags |= op->paused ? VIR_MIGRATE_PAUSED : 0;
 	flags |= op->post_copy ? VIR_MIGRATE_POSTCOPY : 0;
+	flags |= op->recovery ? VIR_MIGRATE_POSTCOPY_RESUME : 0;
 	flags |= op->copies ? VIR_MIGRATE_NON_SHARED_DISK : 0;
 	flags |= op->limits.auto_converge ? VIR_MIGRATE_AUTO_CONVERGE : 0;
 	flags |= parallel(op) > 1 ? VIR_MIGRATE_PARALLEL : 0;
@@ -194,7 +202,7 @@ static void go_over(struct migrating *m, const struct migration_progress *p)
 {
 	bool late = p->elapsed > migration_time_limit(&m->op->limits, p->total);
 
-	if (!m->looks)
+	if (!m->looks && !m->switched)
 		virDomainMigrateSetMaxDowntime(m->dom, 1, 0);
 	if (!m->switched && (p->iteration > 1 || late))
 		m->switched = virDomainMigrateStartPostCopy(m->dom, 0) == 0;
@@ -311,7 +319,7 @@ static void with_domain(virDomainPtr dom, const struct op *op, struct virt_event
 {
 	const char *name = virDomainGetName(dom);
 	struct err *err = &result->err;
-	struct migrating m = { .dom = dom, .op = op, .events = events };
+	struct migrating m = { .dom = dom, .op = op, .events = events, .switched = op->recovery };
 	char *uri = virConnectGetURI(virDomainGetConnect(dom));
 	char *here = virDomainGetXMLDesc(dom, VIR_DOMAIN_XML_MIGRATABLE);
 	autofree char *xml = NULL;

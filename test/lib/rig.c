@@ -111,6 +111,7 @@ static void work(struct rig *r, const struct op *op, struct op_result *result)
 	case OP_MIGRATE:
 	case OP_MIGRATE_WATCH:
 	case OP_MIGRATE_PASS:
+	case OP_MIGRATE_RELAY:
 	case OP_MIGRATE_ABORT:
 	case OP_MIGRATE_RESUME:
 	case OP_KIND_MAX:

@@ -488,6 +488,15 @@ static void do_migrate_pass(struct world *w, const struct op *op, struct op_resu
 	fake_pass(w, op);
 }
 
+static void do_migrate_relay(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+
+	if (dom)
+		dom->relay = op->recovery;
+	result->text = xasprintf("{\"recovery\":%u}", op->recovery);
+}
+
 static void do_migrate_resume(struct world *w, const struct op *op, struct op_result *result)
 {
 	struct fake_domain *dom = ours_alive(w, op, &result->err);
@@ -571,6 +580,7 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_WORDS]    = do_words,
 	[OP_MIGRATE_PREPARE] = do_migrate_prepare,
 	[OP_MIGRATE_PASS] = do_migrate_pass,
+	[OP_MIGRATE_RELAY] = do_migrate_relay,
 	[OP_MIGRATE_ABORT] = do_migrate_abort,
 	[OP_MIGRATE_RESUME] = do_migrate_resume,
 };

@@ -45,6 +45,7 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_MIGRATE]  = 5,
 	[OP_MIGRATE_WATCH] = 5,
 	[OP_MIGRATE_PASS] = 5,
+	[OP_MIGRATE_RELAY] = 5,
 	[OP_MIGRATE_ABORT] = 5,
 	[OP_MIGRATE_RESUME] = 5,
 };

@@ -131,6 +131,8 @@ static const char *switched(struct world *w, struct fake_job *job, struct fake_d
 	image->stale = false;
 	image->reason = REASON_USER;
 	look_again(to, image);
+	if (job->post_copy)
+		watch_goes_over(to, image);
 	if (!job->paused) {
 		image->state = DOMAIN_RUNNING;
 		image->reason = job->post_copy ? REASON_POSTCOPY : REASON_UNKNOWN;
@@ -346,6 +348,39 @@ static struct fake_job *new_job(struct world *w)
 	return &w->fake.jobs[0];
 }
 
+static bool is_broken(const struct fake_domain *dom, enum domain_state state)
+{
+	return dom && dom->active && dom->state == state && dom->reason == REASON_POSTCOPY_FAILED;
+}
+
+/* Both wait for each other, and a relay that was made for this attempt is there. */
+static bool is_resumed(struct world *w, struct world *to, const struct op *op)
+{
+	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+	struct fake_domain *image = fake_find_uuid(to, op->uuid);
+
+	if (!is_broken(dom, DOMAIN_PAUSED) || !is_broken(image, DOMAIN_RUNNING) || to->fake.down ||
+		!to->agent || image->relay != op->recovery)
+		return false;
+	dom->reason = image->reason = REASON_POSTCOPY;
+	image->relay = 0;
+	look_again(w, dom);
+	look_again(to, image);
+	return true;
+}
+
+static bool may_begin(struct world *w, struct world *to, const struct op *op)
+{
+	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+
+	if (op->recovery)
+		return is_resumed(w, to, op);
+	if (!is_let_in(to, op))
+		return false;
+	let_in(to, dom);
+	return true;
+}
+
 bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct err *err)
 {
 	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
@@ -354,11 +389,10 @@ bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct er
 	uint64_t serial = job->serial + 1;
 
 	if (!dom || !dom->active || job_of(w, op->uuid) || !to || w->lab->cut[w->host][to->host] ||
-		!is_let_in(to, op)) {
+		!may_begin(w, to, op)) {
 		err_set(err, ERR_HYPERVISOR, "the target does not let it in");
 		return false;
 	}
-	let_in(to, dom);
 	*job = (struct fake_job){ .active = true,
 		.serial = serial,
 		.to = to->host,
@@ -367,6 +401,8 @@ bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct er
 		.kind = op->kind,
 		.paused = op->paused,
 		.post_copy = op->post_copy,
+		.stage = op->recovery ? STAGE_FINISH : STAGE_COPY,
+		.passed = op->recovery,
 		.begun = w->t,
 		.limits = op->limits,
 		.libvirts = to->fake.libvirts };
@@ -397,6 +433,17 @@ void fake_migrate_abort(struct world *w, const struct op *op)
 }
 
 /* ---- faults ---------------------------------------------------------------------------------------------- */
+
+/* Once the target has answered it needs no way any more. */
+void fake_break_way(struct world *w, const struct world *to)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(w->fake.jobs); i++) {
+		struct fake_job *job = &w->fake.jobs[i];
+
+		if (job->active && job->to == to->host && job->stage != STAGE_CONFIRM)
+			fail(w, job, "the relay has ended");
+	}
+}
 
 /* The source's libvirtd is gone: nobody resumes what it had stopped. */
 static void lose_job(struct world *w, struct fake_job *job)

@@ -108,7 +108,8 @@ struct fake_domain {
 	uint64_t boot;      /* counts the QEMUs */
 	bool incoming;      /* it is still being copied to here */
 	bool arrived;       /* it was, and has not run here yet */
-	bool stale;         /* … and has run elsewhere since */
+	unsigned relay; /* by which the rest of it can come, after its way broke down; 0: none */
+	bool stale;     /* … and has run elsewhere since */
 };
 
 /* X(constant, word): a job's, in order. A guest stands still from SWITCH on. */
@@ -363,6 +364,7 @@ void fake_migrate_abort(struct world *w, const struct op *op);
 bool fake_is_migrating(struct world *w, const char *uuid);
 void fake_stop_at(struct world *w, const char *stage);
 void fake_lose_jobs(struct world *w); /* libvirtd, or its host, is gone */
+void fake_break_way(struct world *w, const struct world *to);
 void fake_runs(struct world *w, struct fake_domain *dom);
 
 /* fake_hv.c */
@@ -408,6 +410,7 @@ void folder_scan(struct world *w); /* all of it */
 void watch_commit(struct world *w, int64_t rv);
 void watch_database_lost(struct world *w, int64_t rv); /* its counter goes on at rv */
 void watch_submit(struct world *w, const struct op *op);
+void watch_goes_over(struct world *w, const struct fake_domain *dom);
 void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_uid);
 void watch_discard(struct world *w, const struct fake_domain *dom); /* its image is destroyed */
 void watch_quiet(struct world *w);

@@ -238,6 +238,13 @@ void watch_discard(struct world *w, const struct fake_domain *dom)
 	world_fail(w, "the only copy of %s is destroyed, and nobody has aborted", dom->name);
 }
 
+/* Before its memory: if the source had not released it, it could boot there as well. */
+void watch_goes_over(struct world *w, const struct fake_domain *dom)
+{
+	if (!find_row(w, dom->owner, MIGRATION_TARGET, IN(OWNER)).found)
+		world_fail(w, "%s goes on before it is this host's", dom->name);
+}
+
 static const char *migration_objection(struct world *w, const struct op *op)
 {
 	const char *uid = op->vmi_uid;
@@ -245,10 +252,14 @@ static const char *migration_objection(struct world *w, const struct op *op)
 	if (op->kind == OP_MIGRATE_PREPARE)
 		return find_row(w, uid, MIGRATION_TARGET, IN(IN)).found ? NULL
 									: "it is not awaited";
+	if (op->kind == OP_MIGRATE && op->recovery)
+		return find_row(w, uid, MIGRATION_SOURCE, IN(RELEASED)).found
+			? NULL
+			: "it has not gone over";
 	if (op->kind == OP_MIGRATE || op->kind == OP_MIGRATE_WATCH || op->kind == OP_MIGRATE_ABORT)
 		return find_row(w, uid, MIGRATION_SOURCE, IN(OUT)).found ? NULL
 									 : "it is not on its way";
-	if (op->kind == OP_MIGRATE_PASS)
+	if (op->kind == OP_MIGRATE_PASS || op->kind == OP_MIGRATE_RELAY)
 		return find_row(w, uid, MIGRATION_TARGET, IN(OWNER)).found
 			? NULL
 			: "it is not this host's guest yet";
@@ -355,6 +366,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_MIGRATE:
 	case OP_MIGRATE_WATCH:
 	case OP_MIGRATE_PASS:
+	case OP_MIGRATE_RELAY:
 	case OP_MIGRATE_ABORT:
 	case OP_MIGRATE_RESUME:
 	case OP_KIND_MAX:

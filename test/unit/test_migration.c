@@ -358,6 +358,38 @@ static void broke_down(void)
 	pauses(REASON_POSTCOPY_FAILED);
 }
 
+static void looked(void)
+{
+	g.look_at = NOW + 1;
+}
+
+static void source_waits(void)
+{
+	broke_down();
+	g.broke_at = NOW;
+	g.recovery = 1;
+	g.prepared = false;
+	g.look_at = NOW + 1;
+}
+
+static void source_has_way(void)
+{
+	source_waits();
+	g.prepared = true;
+}
+
+static void source_waits_too_long(void)
+{
+	source_waits();
+	g.broke_at = NOW - SECONDS(MIGRATION_RECOVER_S);
+}
+
+static void source_mended(void)
+{
+	source_waits();
+	pauses(REASON_POSTCOPY);
+}
+
 #define SAY(kind)  MIGRATION_STEP_SAY, HANDOVER_##kind
 #define STEP(step) MIGRATION_STEP_##step, 0
 
@@ -444,6 +476,13 @@ static const struct row source_rows[] = {
 	{ { released, post_copy, copying, ended }, SAY(COMMIT), NULL },
 	{ { released, post_copy, copying, ended_badly }, STEP(FINISH), "lost it" },
 	{ { released, post_copy, ended }, STEP(FINISH), NULL },
+	{ { released, post_copy, broke_down }, STEP(LOOK), NULL },
+	{ { released, post_copy, broke_down, looked }, STEP(BREAK), NULL },
+	{ { released, post_copy, source_waits }, SAY(RECOVER), NULL },
+	{ { released, post_copy, source_waits, peer_gone }, STEP(NONE), NULL },
+	{ { released, post_copy, source_has_way }, STEP(RECOVER), NULL },
+	{ { released, post_copy, source_waits_too_long }, SAY(COMMIT), NULL },
+	{ { released, post_copy, source_mended }, STEP(MENDED), NULL },
 
 	{ { released }, SAY(COMMIT), NULL },
 	{ { released, said_now }, STEP(NONE), NULL },
@@ -563,6 +602,42 @@ static void sending_broke_down(void)
 	m.dom.reason = REASON_POSTCOPY_FAILED;
 }
 
+static void sending_waits(void)
+{
+	sending_broke_down();
+	g.broke_at = NOW;
+	g.look_at = NOW + 1;
+}
+
+static void asked_for_way(void)
+{
+	g.recovery = 1;
+	g.prepared = false;
+}
+
+static void has_way(void)
+{
+	g.recovery = 1;
+	g.prepared = true;
+}
+
+static void for_too_long(void)
+{
+	g.broke_at = NOW - SECONDS(MIGRATION_RECOVER_S);
+}
+
+static void forsaken(void)
+{
+	g.forsaken = true;
+	g.broke_at = NOW - SECONDS(MIGRATION_GRACE_S);
+}
+
+static void broke_before(void)
+{
+	sending();
+	g.broke_at = NOW;
+}
+
 static void discarded(void)
 {
 	g.discard = true;
@@ -630,7 +705,14 @@ static const struct row target_rows[] = {
 	{ { owner, post_copy, incoming, passed_on }, STEP(NONE), NULL },
 	{ { owner, post_copy, sending }, STEP(NONE), NULL },
 	{ { owner, post_copy, sending, to_be_looked_at }, STEP(LOOK), NULL },
-	{ { owner, post_copy, sending_broke_down }, STEP(DISCARD), NULL },
+	{ { owner, post_copy, sending_broke_down }, STEP(BREAK), NULL },
+	{ { owner, post_copy, sending_waits }, STEP(NONE), NULL },
+	{ { owner, post_copy, sending_waits, to_be_looked_at }, STEP(LOOK), NULL },
+	{ { owner, post_copy, sending_waits, asked_for_way }, STEP(RELAY), NULL },
+	{ { owner, post_copy, sending_waits, has_way }, STEP(NONE), NULL },
+	{ { owner, post_copy, sending_waits, for_too_long }, STEP(DISCARD), NULL },
+	{ { owner, post_copy, sending_waits, forsaken }, STEP(DISCARD), NULL },
+	{ { owner, post_copy, broke_before }, STEP(MENDED), NULL },
 	{ { owner, post_copy, running }, STEP(FINISH), NULL },
 	{ { owner, post_copy, gone }, STEP(FINISH), "the target lost it" },
 	{ { target_aborted }, STEP(NONE), NULL },
@@ -693,12 +775,23 @@ static const struct {
 	{ HANDOVER_ABORT, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, HANDOVER_ABORTED) },
 	{ HANDOVER_UNKNOWN_DB, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 	{ HANDOVER_ACK, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
+	{ HANDOVER_RECOVER, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 	{ HANDOVER_RECLAIMED, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 };
 
 static struct migration_answer hear(enum handover_kind kind, enum migration_state state)
 {
 	struct handover h = { .kind = kind, .epoch = 2, .database = "d" };
+
+	g.state = state;
+	return migration_hear(&g, &h, view.now);
+}
+
+static struct migration_answer hear_attempt(enum handover_kind kind, enum migration_state state,
+	unsigned recovery)
+{
+	autofree char *document = xasprintf("{\"recovery\": %u}", recovery);
+	struct handover h = { .kind = kind, .epoch = 2, .database = "d", .document = document };
 
 	g.state = state;
 	return migration_hear(&g, &h, view.now);
@@ -746,6 +839,25 @@ START_TEST(what_is_noted)
 	g.say_at = NOW + 1;
 	hear(HANDOVER_QUERY, MIGRATION_RELEASED);
 	ck_assert_int_eq(g.say_at, 0); /* COMMIT is said at once */
+	set_up();
+	g.role = MIGRATION_TARGET;
+	g.post_copy = true;
+	hear(HANDOVER_RECOVER, MIGRATION_OWNER);
+	ck_assert_uint_eq(g.recovery, 0); /* it names no attempt */
+	hear_attempt(HANDOVER_RECOVER, MIGRATION_OWNER, 2);
+	ck_assert_uint_eq(g.recovery, 2);
+	hear_attempt(HANDOVER_RECOVER, MIGRATION_OWNER, 1);
+	ck_assert_uint_eq(g.recovery, 2); /* it was late */
+	g.prepared = true;
+	ck_assert_int_eq(hear_attempt(HANDOVER_RECOVER, MIGRATION_OWNER, 2).say, HANDOVER_PREPARED);
+	set_up();
+	g.broke_at = NOW;
+	g.recovery = 2;
+	hear_attempt(HANDOVER_PREPARED, MIGRATION_RELEASED, 1);
+	ck_assert(!g.prepared);
+	hear_attempt(HANDOVER_PREPARED, MIGRATION_RELEASED, 2);
+	ck_assert(g.prepared);
+	free(take(&g.offer));
 	set_up();
 	g.role = MIGRATION_TARGET;
 	hear(HANDOVER_UNKNOWN_DB, MIGRATION_COMPLETE);

@@ -257,6 +257,7 @@ static const struct {
 	{ OP_MIGRATE, "migrate", LANE_MIGRATE, 86400000 },
 	{ OP_MIGRATE_WATCH, "migrate-watch", LANE_MIGRATE, 86400000 },
 	{ OP_MIGRATE_PASS, "migrate-pass", LANE_GUEST, 30000 },
+	{ OP_MIGRATE_RELAY, "migrate-relay", LANE_GUEST, 60000 },
 	{ OP_MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30000 },
 	{ OP_MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30000 },
 	{ OP_PROBE, "probe", LANE_PROBE, 90000 },

@@ -34,7 +34,7 @@ static const struct peer_message samples[] = { { .kind = PEER_MESSAGE_HELLO, .he
 	(HANDOVER_##c == HANDOVER_PREPARE || HANDOVER_##c == HANDOVER_COMMIT ||       \
 		HANDOVER_##c == HANDOVER_MINE || HANDOVER_##c == HANDOVER_PREPARED || \
 		HANDOVER_##c == HANDOVER_CHECK || HANDOVER_##c == HANDOVER_CHECKED || \
-		HANDOVER_##c == HANDOVER_DECLINED)
+		HANDOVER_##c == HANDOVER_DECLINED || HANDOVER_##c == HANDOVER_RECOVER)
 #define X(c, name, number, max)                                                 \
 	{ .kind = PEER_MESSAGE_##c,                                             \
 		.handover = { .kind = HANDOVER_##c,                             \
@@ -71,6 +71,7 @@ static const struct {
 	{ "ACK", 21, 1024, true, true, false, true },
 	{ "CHECK", 22, 4194304, true, true, false, true },
 	{ "RECLAIMED", 23, 1024, true, true, false, true },
+	{ "RECOVER", 24, 4194304, true, true, false, true },
 	{ "PREPARED", 32, 1048576, true, true, false, true },
 	{ "BUSY", 33, 1024, true, true, false, true },
 	{ "DECLINED", 34, 131072, true, true, false, true },
