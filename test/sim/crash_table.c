@@ -38,17 +38,18 @@ static const struct {
 };
 
 /* X(constant, words, how it is done; "|" between lines) */
-#define FAULTS(X)                                                             \
-	X(AGENT_S, "agent S", "agent down|wait 4|agent up")                   \
-	X(LIBVIRT_S, "libvirtd S", "libvirt restart")                         \
-	X(QEMU_S, "QEMU S", "try guest web crash")                            \
-	X(HOST_S, "host S", "host reboot")                                    \
-	X(AGENT_T, "agent T", "@node2 agent down|wait 4|@node2 agent up")     \
-	X(LIBVIRT_T, "libvirtd T", "@node2 libvirt restart")                  \
-	X(QEMU_T, "QEMU T", "@node2 try guest web crash")                     \
-	X(HOST_T, "host T", "@node2 host reboot")                             \
-	X(CUT, "network", "net cut node1 node2|wait 20|net heal node1 node2") \
-	X(CUT_LONG, "network for long", "net cut node1 node2|wait 150|net heal node1 node2")
+#define FAULTS(X)                                                                            \
+	X(AGENT_S, "agent S", "agent down|wait 4|agent up")                                  \
+	X(LIBVIRT_S, "libvirtd S", "libvirt restart")                                        \
+	X(QEMU_S, "QEMU S", "try guest web crash")                                           \
+	X(HOST_S, "host S", "host reboot")                                                   \
+	X(AGENT_T, "agent T", "@node2 agent down|wait 4|@node2 agent up")                    \
+	X(LIBVIRT_T, "libvirtd T", "@node2 libvirt restart")                                 \
+	X(QEMU_T, "QEMU T", "@node2 try guest web crash")                                    \
+	X(HOST_T, "host T", "@node2 host reboot")                                            \
+	X(CUT, "network", "net cut node1 node2|wait 20|net heal node1 node2")                \
+	X(CUT_LONG, "network for long", "net cut node1 node2|wait 150|net heal node1 node2") \
+	X(RELAY, "relay", "net break node1 node2")
 
 enum fault {
 #define X(c, words, lines) FAULT_OF_##c,
@@ -90,50 +91,50 @@ static const struct {
 		const char *verdict;
 	} cells[FAULTS_MAX];
 } table[] = {
-	/*                                             agent S    libvirtd S QEMU S     host S     agent T    libvirtd T QEMU T     host T     cut        cut for long */
+	/*                                             agent S    libvirtd S QEMU S     host S     agent T    libvirtd T QEMU T     host T     cut        cut for long relay */
 	{ "pending (none/none)",
 	  "net cut node1 node2|wait 20|migrate web node2|wait 1|net heal node1 node2",
-						     { S(T_RUN),  S(T_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  S(T_RUN),  NO,        S(T_RUN),  S(T_RUN),  S(T_RUN) } },
+						     { S(T_RUN),  S(T_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  S(T_RUN),  NO,        S(T_RUN),  S(T_RUN),  S(T_RUN),  NO } },
 	{ "PREPARE sent (OUT/IN)",
 	  "net lose PREPARED 1000|migrate web node2|wait 0.5",
-						     { S(T_RUN),  S(T_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  S(T_RUN),  NO,        S(T_RUN),  S(T_RUN),  F(S_RUN) } },
+						     { S(T_RUN),  S(T_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  S(T_RUN),  NO,        S(T_RUN),  S(T_RUN),  F(S_RUN),  NO } },
 	{ "Perform (OUT/IN)",
 	  "libvirt stop-at copy|migrate web node2|wait 1",
-						     { S(T_RUN),  F(S_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  F(S_RUN),  F(S_RUN),  F(S_RUN),  S(T_RUN),  S(T_RUN) } },
+						     { S(T_RUN),  F(S_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  F(S_RUN),  F(S_RUN),  F(S_RUN),  S(T_RUN),  S(T_RUN),  F(S_RUN) } },
 	{ "S paused, Finish not executed (OUT/IN)",
 	  "libvirt stop-at switch|migrate web node2|wait 1",
-						     { S(T_RUN),  F(S_RUN),  S(T_RUN),  F(S_COLD), S(T_RUN),  F(S_RUN),  F(S_RUN),  F(S_RUN),  S(T_RUN),  S(T_RUN) } },
+						     { S(T_RUN),  F(S_RUN),  S(T_RUN),  F(S_COLD), S(T_RUN),  F(S_RUN),  F(S_RUN),  F(S_RUN),  S(T_RUN),  S(T_RUN),  F(S_RUN) } },
 	{ "Finish executed, reply not received (OUT/COMPLETE)",
 	  "libvirt stop-at finish|migrate web node2|wait 1",
-						     { S(T_RUN),  F(S_RUN),  S(T_RUN),  F(S_COLD), S(T_RUN),  F(S_RUN),  F(S_COLD), F(S_RUN),  S(T_RUN),  S(T_RUN) } },
+						     { S(T_RUN),  F(S_RUN),  S(T_RUN),  F(S_COLD), S(T_RUN),  F(S_RUN),  F(S_COLD), F(S_RUN),  S(T_RUN),  S(T_RUN),  F(S_RUN) } },
 	{ "S dead with evidence, not stored (OUT/COMPLETE)",
 	  "net lose COMPLETE 1000|migrate web node2|wait 1.5",
-						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  F(S_COLD) } },
+						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  F(S_COLD), S(T_RUN) } },
 	{ "the same, and libvirt's event was missed", /* so that the evidence does not outlive a host */
 	  "libvirt silent|net lose COMPLETE 1000|migrate web node2|wait 1.5",
-						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  F(S_COLD), S(T_RUN),  S(T_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  F(S_COLD) } },
+						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  F(S_COLD), S(T_RUN),  S(T_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  F(S_COLD), S(T_RUN) } },
 	{ "RELEASED, COMMIT not stored (RELEASED/COMPLETE)",
 	  "net lose COMMIT 1000|migrate web node2|wait 1.5",
-						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  F(T_COLD), F(T_COLD), S(T_RUN),  S(T_RUN) } },
+						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  F(T_COLD), F(T_COLD), S(T_RUN),  S(T_RUN),  S(T_RUN) } },
 	{ "OWNER, not resumed (RELEASED/OWNER)",
 	  "@node2 libvirt hang migrate-resume|migrate web node2|wait 1.5",
-						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  F(T_COLD), F(T_COLD), S(T_RUN),  S(T_RUN) } },
+						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  F(T_COLD), F(T_COLD), S(T_RUN),  S(T_RUN),  S(T_RUN) } },
 	{ "resumed, FINALIZED not stored (RELEASED/DONE)",
 	  "net lose FINALIZED 1000|migrate web node2|wait 1.5",
-						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_COLD), S(T_COLD), S(T_RUN),  S(T_RUN) } },
+						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_COLD), S(T_COLD), S(T_RUN),  S(T_RUN),  S(T_RUN) } },
 	{ "S cleans (DONE/DONE)",
 	  "libvirt hang undefine|migrate web node2|wait 1.5",
-						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_COLD), S(T_COLD), S(T_RUN),  S(T_RUN) } },
+						     { S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_RUN),  S(T_COLD), S(T_COLD), S(T_RUN),  S(T_RUN),  S(T_RUN) } },
 	{ "P1: the second attempt, not gone over (OUT/IN)",
 	  POST_COPY "|wait 1",
-						     { S(T_RUN),  F(S_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  F(S_RUN),  F(S_RUN),  F(S_RUN),  S(T_RUN),  S(T_RUN) } },
+						     { S(T_RUN),  F(S_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  F(S_RUN),  F(S_RUN),  F(S_RUN),  S(T_RUN),  S(T_RUN),  F(S_RUN) } },
 	/* Of QEMU T and host T: the source releases before libvirt tells it that the way broke down. */
 	{ "P1b: gone over, not released (OUT/IN)",
 	  POST_COPY "|libvirt hang read|libvirt go-on|wait 1",
-						     { S(T_RUN),  F(S_COLD), F(S_COLD), F(S_COLD), S(T_RUN),  F(S_COLD), F(T_COLD), F(T_COLD), F(S_COLD), F(S_COLD) } },
+						     { S(T_RUN),  F(S_COLD), F(S_COLD), F(S_COLD), S(T_RUN),  F(S_COLD), F(T_COLD), F(T_COLD), F(S_COLD), F(S_COLD), F(S_COLD) } },
 	{ "P2: post-copy (RELEASED/OWNER)",
 	  POST_COPY "|libvirt stop-at finish|wait 2",
-						     { S(T_RUN),  S(T_RUN),  F(T_COLD), F(T_COLD), S(T_RUN),  S(T_RUN),  F(T_COLD), F(T_COLD), S(T_RUN),  S(T_RUN) } },
+						     { S(T_RUN),  S(T_RUN),  F(T_COLD), F(T_COLD), S(T_RUN),  S(T_RUN),  F(T_COLD), F(T_COLD), S(T_RUN),  S(T_RUN),  S(T_RUN) } },
 };
 /* clang-format on */
 

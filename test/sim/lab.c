@@ -221,13 +221,26 @@ static void script(struct net_script *s, const char *what, char *const *rest, si
 	s->delay = n > 1 ? atoll(rest[1]) : SECONDS(3);
 }
 
-/* net cut A B; net heal A B; net lose|double|late KIND|all [COUNT [MS]] */
+/* The relays of what goes from one to the other end. */
+static void break_way(struct world *w, const char *a, const char *b)
+{
+	struct world *one = world_named(w, a), *two = world_named(w, b);
+
+	if (one && two)
+		fake_break_way(one, two);
+}
+
+/* net cut A B; net heal A B; net break FROM TO; net lose|double|late KIND|all [COUNT [MS]] */
 bool lab_command(struct world *w, char *const *words, size_t n)
 {
 	bool cut = n == 3 && streq(words[0], "cut"), known = false;
 
 	if (cut || (n == 3 && streq(words[0], "heal"))) {
 		set_cut(w, words[1], words[2], cut);
+		return true;
+	}
+	if (n == 3 && streq(words[0], "break")) {
+		break_way(w, words[1], words[2]);
 		return true;
 	}
 	for (unsigned kind = 0; n > 1 && kind < HANDOVER_MAX; kind++) {
