@@ -295,11 +295,13 @@ bool migration_is_broken(const struct migration_view *v)
 		v->m->dom.reason == REASON_POSTCOPY_FAILED;
 }
 
-bool migration_is_spent(const struct migration *g, const struct machine *m)
+bool migration_is_spent(const struct migration *g, const struct machine *m, struct now now)
 {
+	bool late = g->broke_at && now.boot >= g->broke_at + SECONDS(MIGRATION_RECOVER_S);
+
 	return g->role == MIGRATION_SOURCE && g->state == MIGRATION_RELEASED && g->post_copy &&
 		m->dom.state != DOMAIN_UNKNOWN && m->dom.agreed >= READS_TO_AGREE &&
-		!domain_is_alive(machine_domain_state(m));
+		(late || !domain_is_alive(machine_domain_state(m)));
 }
 
 bool migration_may_act(const struct migration_view *v, enum op_lane lane,

@@ -261,8 +261,8 @@ struct migration_answer migration_hear(struct migration *g, const struct handove
 	struct now now);
 /* Which attempt to mend a way what was said, or offered, is about; 0: none. */
 unsigned migration_recovery_of(const char *document);
-/* At the source: nothing of the guest is left here that could be sent. */
-bool migration_is_spent(const struct migration *g, const struct machine *m);
+/* At the source: nothing of the guest is left here that could be sent, or nobody has mended its way in time. */
+bool migration_is_spent(const struct migration *g, const struct machine *m, struct now now);
 /* … that it does not know; database: its own. */
 struct migration_answer migration_unknown(const struct handover *h, const char *database,
 	const struct handover_rules *rules);

@@ -96,7 +96,8 @@ static bool rule_pass_on(const struct migration_view *v, struct migration_plan *
 	if (!has_image(v) && !v->g->passed)
 		return !migration_may_act(v, LANE_GUEST, plan) ||
 			plan_migration(plan, MIGRATION_STEP_PASS_ON, NULL);
-	if (migration_is_broken(v))
+	if (migration_is_broken(v) ||
+		(v->g->forsaken && has_image(v) && v->m->dom.reason == REASON_POSTCOPY))
 		return rule_mend(v, plan);
 	if (v->g->broke_at)
 		return plan_migration(plan, MIGRATION_STEP_MENDED, NULL);

@@ -68,7 +68,7 @@ char *cargo_of(const struct agent *agent, const struct machine *m, struct now no
 		cJSON_AddTrueToObject(json, "postCopy");
 	if (m->migration && m->migration->recovery)
 		cJSON_AddNumberToObject(json, "recovery", m->migration->recovery);
-	if (m->migration && migration_is_spent(m->migration, m))
+	if (m->migration && migration_is_spent(m->migration, m, now))
 		cJSON_AddTrueToObject(json, "gone");
 	add_text(json, "vmi", vmi_document(m, agent->options->node_name));
 	add_text(json, "vmiState", vmi_state(m->vmi));

@@ -314,8 +314,8 @@ static void answer(struct travel *t)
 {
 	struct host *host = t->host;
 
-	if (op_kind_lane(t->op.kind) ==
-		LANE_MIGRATE) /* libvirt needs it no more, whatever came of it */
+	/* libvirt needs it no more, whatever came of it; but with post-copy QEMU may go on sending when libvirt does not. */
+	if (op_kind_lane(t->op.kind) == LANE_MIGRATE && !t->op.post_copy)
 		travel_end_relay(host, t->op.migration);
 	host->sink.result(host->sink.ctx, &t->result);
 	forget(t);

@@ -118,13 +118,19 @@ static const char *copied(struct world *w, struct fake_job *job, struct fake_dom
 	return NULL;
 }
 
+/* libvirt's last call, by the target's relay. */
+static bool is_held(const struct fake_job *job)
+{
+	return job->post_copy && !job->passed;
+}
+
 static const char *switched(struct world *w, struct fake_job *job, struct fake_domain *dom)
 {
 	struct world *to = w->lab->hosts[job->to];
 	struct fake_domain *image = fake_find_uuid(to, job->uuid);
 
 	(void)dom;
-	if (is_cut(w, job) || !has_incoming(w, job))
+	if (is_cut(w, job) || !has_incoming(w, job) || is_held(job))
 		return "the target did not finish";
 	image->incoming = false;
 	image->arrived = !job->post_copy;
@@ -263,7 +269,7 @@ static bool lasts(struct world *w, struct fake_job *job)
 			later(w, job, LOOK_TIME);
 		return true;
 	}
-	if (job->stage != STAGE_SWITCH || !job->post_copy || job->passed)
+	if (job->stage != STAGE_SWITCH || !is_held(job))
 		return false;
 	later(w, job, HELD_TIME);
 	return true;

@@ -713,6 +713,7 @@ static const struct row target_rows[] = {
 	{ { owner, post_copy, sending_waits, for_too_long }, STEP(DISCARD), NULL },
 	{ { owner, post_copy, sending_waits, forsaken }, STEP(DISCARD), NULL },
 	{ { owner, post_copy, broke_before }, STEP(MENDED), NULL },
+	{ { owner, post_copy, broke_before, forsaken }, STEP(DISCARD), NULL },
 	{ { owner, post_copy, running }, STEP(FINISH), NULL },
 	{ { owner, post_copy, gone }, STEP(FINISH), "the target lost it" },
 	{ { target_aborted }, STEP(NONE), NULL },
