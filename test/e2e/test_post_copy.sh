@@ -3,7 +3,7 @@
 # A migration that takes too long: called off where the MigrationPolicy allows nothing else, and with post-copy where it
 # does. The way breaks down while the memory follows, and is mended: the guest's counter goes on.
 # environments: system
-# takes: 60
+# takes: 75
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=hosts.sh
