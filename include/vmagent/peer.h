@@ -103,10 +103,12 @@ struct handover {
 	unsigned succeeded;       /* FINALIZED: 1: the guest goes on at the target */
 	char why[PEER_WHY_SIZE];  /* printable ASCII, or "" */
 	int64_t room;             /* CHECKED: bytes of memory that are free for guests */
+	int64_t cancelled;        /* ABORT: 1: because somebody wanted it */
 	const char *
 		document; /* PREPARE, COMMIT, RECOVER, CHECK: JSON of what travels; MINE: of names; PREPARED: an offer
 			   * (core/migration_offer.h), or NULL; DECLINED, CHECKED: findings
-			   * (core/migration_check.h), or NULL; else NULL. Borrowed */
+			   * (core/migration_check.h), or NULL; OUT: how far it is
+			   * (core/migration_told.h), or NULL; else NULL. Borrowed */
 };
 
 struct peer_config {   /* one entry of the configuration */

@@ -50,8 +50,8 @@ static const char *note_of(const struct node *migration)
 {
 	const char *mode = node_text(migration, "status.migrationState.mode");
 
-	if (condition_text(migration, "InDoubt"))
-		return "in doubt";
+	if (condition_text(migration, "InDoubt")) /* for milliseconds, if nobody fails */
+		return "handing over";
 	if (streq(mode, "PostCopy"))
 		return "post-copy";
 	if (streq(mode, "Paused"))

@@ -171,7 +171,8 @@ static void add_vm_status(cJSON *json, const struct machine *m, const struct con
 	cJSON *status = cJSON_AddObjectToObject(json, "status");
 	struct status_facts facts = { .vm = m->vm, .vmi = m->vmi };
 
-	facts.migrating = machine_is_held(m);
+	facts.migrating = machine_is_held(m) &&
+		migration_phase_of(m->migration) >= MIGRATION_PHASE_RUNNING;
 	facts.volumes = m->volumes;
 	facts.paused = m->vmi && vmi_is_paused(m->vmi, &m->dom);
 	if (m->vmi)

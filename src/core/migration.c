@@ -49,6 +49,7 @@ void migration_free(struct migration *g)
 	free(g->offer);
 	free(g->refusal);
 	free(g->policy);
+	free(g->address);
 	free(g);
 }
 
@@ -95,6 +96,14 @@ static enum migration_phase out_phase(const struct migration *g)
 	return g->admitted ? MIGRATION_PHASE_PREPARING_TARGET : MIGRATION_PHASE_SCHEDULING;
 }
 
+/* What it was told once holds. */
+static enum migration_phase in_phase(const struct migration *g)
+{
+	if (g->copying || g->phase_wall[MIGRATION_PHASE_RUNNING])
+		return MIGRATION_PHASE_RUNNING;
+	return g->prepared ? MIGRATION_PHASE_TARGET_READY : MIGRATION_PHASE_PREPARING_TARGET;
+}
+
 enum migration_phase migration_phase_of(const struct migration *g)
 {
 	switch (g->state) {
@@ -103,8 +112,7 @@ enum migration_phase migration_phase_of(const struct migration *g)
 	case MIGRATION_OUT:
 		return out_phase(g);
 	case MIGRATION_IN:
-		return g->prepared ? MIGRATION_PHASE_TARGET_READY
-				   : MIGRATION_PHASE_PREPARING_TARGET;
+		return in_phase(g);
 	case MIGRATION_RELEASED:
 	case MIGRATION_COMPLETE:
 	case MIGRATION_OWNER:

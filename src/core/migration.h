@@ -103,7 +103,7 @@ struct migration {
 	int64_t epoch;           /* of the ownership that it is to bring about */
 	bool performing;         /* source: libvirt was told to begin, or is about to be */
 	bool restored;           /* source, ABORTED: its guest is as if nothing had been */
-	bool cancelled;          /* source: somebody wants it aborted */
+	bool cancelled;          /* source: somebody wants it aborted; target: it was for that */
 	bool succeeded;          /* DONE: the guest goes on at the target */
 	bool acked;              /* DONE: the other host needs nothing of it any more */
 	bool moved;              /* DONE: the guest has changed hands, whatever became of it */
@@ -118,10 +118,13 @@ struct migration {
 	char *reason;   /* owned or NULL: why it failed */
 	char *document; /* owned or NULL; target: what PREPARE brought */
 	char *offer;    /* owned or NULL; what PREPARED says: the target's, or to the source */
-	char *policy;   /* owned or NULL; source: the MigrationPolicy that … */
-	struct migration_limits limits; /* … these come from, or from the configuration */
-	msec began;                     /* boot time: OUT was entered; 0: at another boot */
-	msec ready_wall;                /* when all of it was seen to be at the target; 0: never */
+	char *address;  /* owned or NULL: of the target, as the source has it configured */
+	char *policy;   /* owned or NULL: the MigrationPolicy that … */
+	struct migration_limits limits; /* … these come from, or from the source's configuration … */
+	bool frozen;     /* … which is so since it began; target: it was told them */
+	int64_t size;    /* bytes that are to be sent, as was seen first; 0: not known */
+	msec began;      /* boot time: OUT was entered; 0: at another boot */
+	msec ready_wall; /* when all of it was seen to be at the target; 0: never */
 	msec phase_wall[MIGRATION_PHASE_MAX]; /* when each phase was entered; 0: never */
 	msec doubt_wall;                      /* since when it has been in doubt; 0: it is not */
 	msec doubt_at;                        /* … in boot time; not stored */
@@ -135,6 +138,7 @@ struct migration {
 	bool no_image;        /* source: the target has lost it */
 	bool ended;           /* source: the target has finished: … */
 	bool ended_well;      /* … and the guest goes on there */
+	bool copying;         /* target: the source has said that it runs */
 	bool called_off;      /* target: the source has aborted */
 	bool doubt;           /* target: the database that would know is lost */
 	bool cancelling;      /* source: libvirt was told to stop */
@@ -144,7 +148,7 @@ struct migration {
 	bool forsaken;        /* target: there is nothing left at the source that could be sent */
 	bool passed;          /* target: what holds the guest back was told to let it go */
 	enum migration_wait waits;          /* source: for what, before libvirt is told */
-	struct migration_progress progress; /* source: what was last seen of it */
+	struct migration_progress progress; /* what was last seen of it; target: told */
 	msec complete_at; /* boot time; source: of the last COMPLETE; target: it was so; 0: never */
 	msec evidence_at; /* source: boot time since which its guest is known to have gone over */
 	enum handover_kind said; /* last, … */

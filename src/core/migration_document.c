@@ -8,8 +8,10 @@
 #include "core/codec.h"
 #include "core/document_private.h"
 #include "core/migration.h"
+#include "core/migration_monitor.h"
 #include "core/migration_order.h"
 #include "core/migration_policy.h"
+#include "core/names.h"
 
 static void add_time(cJSON *json, const char *key, msec wall)
 {
@@ -44,6 +46,21 @@ static void add_metadata(cJSON *root, const struct migration *g)
 			cJSON_CreateString(MIGRATION_FINALIZER));
 }
 
+/* For how long it may be in that phase, in seconds; 0: as long as it takes, or as the one before. */
+static int64_t time_limit(const struct migration *g, enum migration_phase phase)
+{
+	msec limit;
+
+	if (phase == MIGRATION_PHASE_PENDING)
+		return MIGRATION_PENDING_S;
+	if (phase == MIGRATION_PHASE_SCHEDULING)
+		return MIGRATION_PREPARE_S; /* until it is RUNNING */
+	if (phase != MIGRATION_PHASE_RUNNING || !g->frozen)
+		return 0;
+	limit = migration_time_limit(&g->limits, g->size);
+	return limit == NEVER ? 0 : limit / 1000;
+}
+
 static void add_phase_times(cJSON *status, const struct migration *g)
 {
 	cJSON *list = cJSON_AddArrayToObject(status, "phaseTransitionTimestamps");
@@ -56,6 +73,9 @@ static void add_phase_times(cJSON *status, const struct migration *g)
 		one = cJSON_CreateObject();
 		cJSON_AddStringToObject(one, "phase", migration_phase_name(phase));
 		add_time(one, "phaseTransitionTimestamp", g->phase_wall[phase]);
+		if (time_limit(g, phase))
+			cJSON_AddNumberToObject(one, "timeoutSeconds",
+				(double)time_limit(g, phase));
 		cJSON_AddItemToArray(list, one);
 	}
 }
@@ -67,6 +87,12 @@ static msec end_of(const struct migration *g)
 
 /* ---- status.migrationState ------------------------------------------------------------------------ */
 
+/* As API clients see it, see LAUNCHER_PREFIX; owned by the caller. */
+static char *pod_of(const struct migration *g)
+{
+	return xasprintf(LAUNCHER_PREFIX "%s-%.*s", g->vmi, LAUNCHER_SUFFIX_LEN, g->vmi_uid);
+}
+
 struct ends { /* of the way */
 	const char *source, *target;
 };
@@ -77,13 +103,14 @@ static struct ends ends_of(const struct migration *g, const char *node)
 					   : (struct ends){ g->peer, node };
 }
 
-/* The run and its domain are the same ones at both ends. */
+/* The run, its pod and its domain are the same ones at both ends. */
 static cJSON *add_end(cJSON *json, const char *key, const struct migration *g, const char *node)
 {
 	cJSON *end = cJSON_AddObjectToObject(json, key);
-	autofree char *domain = xasprintf("%s_%s", g->meta.ns, g->vmi);
+	autofree char *domain = xasprintf("%s_%s", g->meta.ns, g->vmi), *pod = pod_of(g);
 
 	cJSON_AddStringToObject(end, "node", node);
+	cJSON_AddStringToObject(end, "pod", pod);
 	cJSON_AddStringToObject(end, "migrationUID", g->meta.uid);
 	cJSON_AddStringToObject(end, "virtualMachineInstanceUID", g->vmi_uid);
 	cJSON_AddStringToObject(end, "domainName", domain);
@@ -93,15 +120,21 @@ static cJSON *add_end(cJSON *json, const char *key, const struct migration *g, c
 
 static void add_ends(cJSON *json, const struct migration *g, const struct ends *ends)
 {
+	autofree char *pod = pod_of(g);
 	cJSON *target;
 
 	cJSON_AddStringToObject(json, "sourceNode", ends->source);
-	if (*ends->target)
-		cJSON_AddStringToObject(json, "targetNode", ends->target);
+	cJSON_AddStringToObject(json, "sourcePod", pod);
 	add_end(json, "sourceState", g, ends->source);
 	if (!*ends->target)
 		return; /* none was found */
+	cJSON_AddStringToObject(json, "targetNode", ends->target);
+	cJSON_AddStringToObject(json, "targetPod", pod);
 	target = add_end(json, "targetState", g, ends->target);
+	if (g->address) {
+		cJSON_AddStringToObject(json, "targetNodeAddress", g->address);
+		cJSON_AddStringToObject(target, "nodeAddress", g->address);
+	}
 	if (!g->ready_wall)
 		return;
 	cJSON_AddTrueToObject(json, "targetNodeDomainDetected");
@@ -129,10 +162,10 @@ static void add_end_reached(cJSON *json, const struct migration *g)
 
 static const char *const modes[] = { "PreCopy", "PostCopy", "Paused" };
 
-/* What the source goes by. */
+/* What it goes by. */
 static void add_policy(cJSON *json, const struct migration *g)
 {
-	if (g->role == MIGRATION_SOURCE && g->state != MIGRATION_PENDING)
+	if (g->frozen)
 		cJSON_AddItemToObject(json, "migrationConfiguration",
 			migration_limits_json(&g->limits));
 	if (g->policy)
@@ -247,7 +280,7 @@ static void add_progress(cJSON *status, const struct migration *g)
 	int64_t left = migration_seconds_left(p);
 	cJSON *json;
 
-	if (!p->total || g->state != MIGRATION_OUT)
+	if (!p->total || (g->state != MIGRATION_OUT && g->state != MIGRATION_IN))
 		return;
 	json = cJSON_AddObjectToObject(status, "progress");
 	cJSON_AddNumberToObject(json, "bytesTotal", (double)p->total);

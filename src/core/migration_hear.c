@@ -5,6 +5,7 @@
  */
 #include "core/migration_check.h"
 #include "core/migration_private.h"
+#include "core/migration_told.h"
 
 #include "core/json.h"
 
@@ -184,6 +185,7 @@ static void prepare_again(struct migration *g)
 	g->post_copy = g->changed = true;
 	g->prepared = false;
 	free(take(&g->offer));
+	g->progress = (struct migration_progress){ .total = 0 };
 }
 
 static struct migration_answer hear_prepare(const struct call *c)
@@ -212,8 +214,19 @@ static struct migration_answer hear_recover(const struct call *c)
 	return recovery == c->g->recovery && c->g->prepared ? say(HANDOVER_PREPARED) : nothing;
 }
 
+/* How far it is, for who looks. */
+static void follow(const struct call *c)
+{
+	cJSON *json = cJSON_Parse(c->h->document ? c->h->document : "{}");
+
+	c->g->changed |= migration_follow(c->g, json);
+	cJSON_Delete(json);
+}
+
 static struct migration_answer hear_out(const struct call *c)
 {
+	if (is_waiting(c->g))
+		follow(c);
 	if (is_waiting(c->g) && c->g->doubt) {
 		c->g->doubt = false;
 		c->g->changed = true;
@@ -233,6 +246,7 @@ static struct migration_answer hear_abort(const struct call *c)
 {
 	if (is_waiting(c->g)) {
 		c->g->called_off = true;
+		c->g->cancelled |= c->h->cancelled;
 		replace_str(&c->g->refusal, c->h->why);
 	}
 	if (c->g->state != MIGRATION_DONE || c->g->lost)

@@ -112,18 +112,24 @@ static void take_bandwidth(const cJSON *spec, int64_t *value)
 }
 
 /* Who allows post-copy and says nothing of disruption allows that as well. */
-void migration_policy_apply(const struct record *policy, struct migration_limits *limits)
+void migration_limits_read(const cJSON *spec, struct migration_limits *limits)
 {
-	cJSON *content = cJSON_Parse(policy->content);
-	const cJSON *spec = cJSON_GetObjectItemCaseSensitive(content, "spec");
-
 	take_bool(spec, "allowAutoConverge", &limits->auto_converge);
 	take_bool(spec, "allowPostCopy", &limits->post_copy);
 	take_bool(spec, "allowPostCopy", &limits->disrupt);
 	take_bool(spec, "allowWorkloadDisruption", &limits->disrupt);
 	take_number(spec, "completionTimeoutPerGiB", &limits->completion_s_per_gib);
 	take_number(spec, "maxDowntimeMs", &limits->max_downtime_ms);
+	take_number(spec, "progressTimeout", &limits->progress_s);
 	take_bandwidth(spec, &limits->bandwidth);
+}
+
+/* A policy has no progressTimeout: its schema says so. */
+void migration_policy_apply(const struct record *policy, struct migration_limits *limits)
+{
+	cJSON *content = cJSON_Parse(policy->content);
+
+	migration_limits_read(cJSON_GetObjectItemCaseSensitive(content, "spec"), limits);
 	cJSON_Delete(content);
 }
 

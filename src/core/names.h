@@ -15,6 +15,8 @@
 #define HTTP_TEXT_MAX         1024 /* a path, a header */
 #define LOGIN_MAX             256
 #define PROBE_WORD_MAX        4096
+#define LAUNCHER_PREFIX       "virt-launcher-" /* of a run's Pod; its VMI's name follows, … */
+#define LAUNCHER_SUFFIX_LEN   5                /* … and so much of its UID, after a dash */
 #define FILE_SCHEME           "file://"
 #define REGISTRY_SCHEME       "docker://"
 

@@ -65,6 +65,7 @@ static const struct field handover_fields[] = {
 	NUMBER(UNSIGNED, handover, "succeeded", succeeded, 0, 1),
 	TEXT(handover, "why",        why),
 	MAYBE(handover, "room",      room,      0, EXACT_MAX),
+	MAYBE(handover, "cancelled", cancelled, 0, 1),
 };
 /* clang-format on */
 
@@ -158,7 +159,7 @@ static bool has_document(enum handover_kind kind)
 static bool may_have_document(enum handover_kind kind)
 {
 	return has_document(kind) || kind == HANDOVER_PREPARED || kind == HANDOVER_DECLINED ||
-		kind == HANDOVER_CHECKED;
+		kind == HANDOVER_CHECKED || kind == HANDOVER_OUT;
 }
 
 static int read_handover(const cJSON *json, struct peer_message *ret, struct err *err)

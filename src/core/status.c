@@ -214,8 +214,8 @@ static const char *pause_reason(enum domain_reason reason)
 
 bool vmi_is_paused(const struct vmi *vmi, const struct domain *dom)
 {
-	if (!dom || phase_is_final(vmi->phase))
-		return false;
+	if (!dom || phase_is_final(vmi->phase) || vmi->phase == PHASE_WAITING_FOR_SYNC)
+		return false; /* what stands still of one that is to come is not the guest */
 	if (dom->state == DOMAIN_UNKNOWN)
 		return vmi->paused;
 	return dom->state == DOMAIN_PAUSED && streq(dom->owner, vmi->meta.uid);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "core/migration_told.h"
 #include "daemon/arrivals.h"
 #include "daemon/migrations.h"
 
@@ -45,6 +46,8 @@ static char *document_of(const struct agent *agent, const struct migration *g,
 	if ((kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT || kind == HANDOVER_RECOVER) &&
 		m && m->vmi)
 		return cargo_of(agent, m, now);
+	if (kind == HANDOVER_OUT)
+		return migration_course(g);
 	return NULL;
 }
 
@@ -57,6 +60,7 @@ void handover_say(struct agent *agent, struct migration *g, enum handover_kind k
 	copy_str(h->database, UID_SIZE, g->database);
 	h->epoch = g->epoch;
 	h->succeeded = g->succeeded;
+	h->cancelled = kind == HANDOVER_ABORT && g->cancelled;
 	copy_str(h->why, sizeof(h->why), g->reason ? g->reason : "");
 }
 
@@ -169,8 +173,11 @@ static void hear_known(struct agent *agent, struct migration *g, const struct pe
 	}
 	say = migration_hear(g, event->handover, now);
 	agent->migrations.changed |= g->changed;
-	if (g->changed && m)
-		agent_mark(agent, m); /* it may be held no longer */
+	if (g->changed && m) {
+		agent_mark(agent, m);             /* it may be held no longer */
+		m->vmi_changed |= m->vmi != NULL; /* they show how far it is */
+		m->vm_changed |= m->vm != NULL;
+	}
 	if (say.lost)
 		migration_lose(agent, g, now);
 	else if (say.any)

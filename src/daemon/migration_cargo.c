@@ -6,6 +6,7 @@
 #include "core/edit.h"
 #include "core/json.h"
 #include "core/migration_order.h"
+#include "core/migration_told.h"
 #include "core/names.h"
 #include "daemon/migration_objects.h"
 
@@ -14,8 +15,6 @@
 #define LABELS      "labels"
 #define ANNOTATIONS "annotations"
 #define CREATED     "created"
-#define ENTERED     "entered"
-#define READY       "ready"
 
 #define WALL_MAX_MS 1e14 /* of a time that is believed */
 
@@ -27,7 +26,7 @@ static void add_text(cJSON *json, const char *key, const char *text)
 
 void migration_object_pack(cJSON *cargo, const struct migration *g)
 {
-	cJSON *json, *entered;
+	cJSON *json;
 
 	if (!g || g->role != MIGRATION_SOURCE || !migration_is_under_way(g))
 		return;
@@ -37,12 +36,8 @@ void migration_object_pack(cJSON *cargo, const struct migration *g)
 	add_text(json, LABELS, g->meta.labels);
 	add_text(json, ANNOTATIONS, g->meta.annotations);
 	cJSON_AddNumberToObject(json, CREATED, (double)g->meta.created);
-	cJSON_AddNumberToObject(json, READY, (double)g->ready_wall);
-	entered = cJSON_AddObjectToObject(json, ENTERED);
-	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++)
-		if (g->phase_wall[phase])
-			cJSON_AddNumberToObject(entered, migration_phase_name(phase),
-				(double)g->phase_wall[phase]);
+	migration_tell_terms(json, g);
+	migration_tell_course(json, g);
 }
 
 /* ---- what came ---------------------------------------------------------------------------------------- */
@@ -96,20 +91,6 @@ static void take_name(struct agent *agent, struct migration *g, const char *name
 		replace_str(&g->meta.name, name);
 }
 
-static void follow(struct migration *g, const cJSON *json)
-{
-	const cJSON *entered = cJSON_GetObjectItemCaseSensitive(json, ENTERED);
-
-	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++) {
-		msec wall = time_at(entered, migration_phase_name(phase));
-
-		if (wall)
-			g->phase_wall[phase] = wall;
-	}
-	if (time_at(json, READY))
-		g->ready_wall = time_at(json, READY);
-}
-
 void migration_object_arrives(struct agent *agent, struct migration *g, const cJSON *json)
 {
 	if (!json)
@@ -119,13 +100,14 @@ void migration_object_arrives(struct agent *agent, struct migration *g, const cJ
 	take_order(agent, g, json);
 	if (time_at(json, CREATED))
 		g->meta.created = time_at(json, CREATED);
-	follow(g, json);
+	migration_take_terms(g, json);
+	migration_follow(g, json);
 }
 
 void migration_object_commits(struct migration *g, const char *document)
 {
 	cJSON *json = cJSON_Parse(document ? document : "");
 
-	follow(g, cJSON_GetObjectItemCaseSensitive(json, "migration"));
+	migration_follow(g, cJSON_GetObjectItemCaseSensitive(json, "migration"));
 	cJSON_Delete(json);
 }

@@ -53,6 +53,7 @@ void migration_limits_freeze(const struct agent *agent, struct migration *g, con
 	replace_str(&g->policy, policy ? policy->meta.name : NULL);
 	if (policy)
 		migration_policy_apply(policy, &g->limits);
+	g->frozen = true;
 	if (copies) /* libvirt does not go over before the disks have */
 		g->limits.post_copy = false;
 }
@@ -68,5 +69,7 @@ void migration_note_progress(struct agent *agent, struct machine *m,
 		progress->elapsed < g->progress.elapsed + PROGRESS_MS)
 		return;
 	g->progress = *progress;
+	if (!g->size)
+		g->size = progress->total;
 	migration_touch(agent, g);
 }

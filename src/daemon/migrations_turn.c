@@ -39,6 +39,7 @@ static void step_begin(struct migration_call *c)
 	g->waits = MIGRATION_WAITS_FOR_NOTHING;
 	copy_str(g->database, UID_SIZE, c->agent->database_id);
 	migration_limits_freeze(c->agent, g, c->m->vmi);
+	replace_str(&g->address, peers_find(c->agent, g->peer)->config->address);
 	migration_set_state(g, MIGRATION_OUT);
 	c->m->migration = g;
 	migration_note_peer(c, "PreparingTarget", "asking", " to get ready for it");

@@ -19,6 +19,7 @@ PHASES='Pending Scheduling Scheduled PreparingTarget TargetReady Running Succeed
 
 k() { HOME=$T "$KUBECTL" --server "$SERVER" --cache-dir "$T/kube" "$@" 2>&1; }
 move_at() { at "$1" get vmim "$2" -o jsonpath="{$3}" 2>/dev/null; } # HOST NAME PATH
+move_has() { [ -n "$(move_at "$@")" ]; }                                # HOST NAME PATH
 has_phase() { [ "$(move_at "$1" "$2" .status.phase)" = "$3" ]; }      # HOST NAME PHASE
 
 move() # NAME VMI PEER
@@ -37,7 +38,8 @@ told_of() # HOST NAME
 	local path
 	for path in .metadata.uid .metadata.labels.test .metadata.creationTimestamp .spec.vmiName .status.phase \
 		.status.migrationState.{sourceNode,targetNode,startTimestamp,targetNodeDomainReadyTimestamp,completed} \
-		'.status.phaseTransitionTimestamps[*].phase'; do
+		.status.migrationState.{sourcePod,targetPod,targetNodeAddress,migrationConfiguration,sourceState,targetState} \
+		.status.phaseTransitionTimestamps; do
 		move_at "$1" "$2" "$path"
 		echo
 	done
@@ -71,11 +73,20 @@ holds 'a policy that makes it slow' k create -f "$T/policy.yaml"
 move slow one b >"$T/slow.yaml"
 shows 'an order is created' 'slow created' k create -f "$T/slow.yaml"
 soon '… and runs' has_phase a slow Running
-soon '… as the other host says, too' has_phase b slow TargetReady
+soon '… as the other host says, too' has_phase b slow Running
+soon '… and how far it is' move_has b slow .status.progress.bytesRemaining
+is '… under which terms' "$(move_at b slow .status.migrationState.migrationConfiguration.bandwidthPerMigration)" 1048576
+is '… of which policy' "$(move_at b slow .status.migrationState.migrationPolicyName)" slow
+is '… for how long at most' "$(move_at b slow '.status.phaseTransitionTimestamps[?(@.phase=="Running")].timeoutSeconds')" 150
+is '… to which Pod' "$(move_at a slow .status.migrationState.targetPod)" "$(at b get pods -o jsonpath='{.items[0].metadata.name}')"
+is '… its VM waits for it as one that migrates' "$(at b get vm one -o jsonpath='{.spec.runStrategy} {.status.printableStatus}')" \
+	'WaitAsReceiver Migrating'
+is '… and nobody has paused it' "$(vmi_at b one '.status.conditions[?(@.type=="Paused")].reason')" ''
 denies '… a second one is refused' "it is to move to 'host-b' already: slow" k create -f <(move again one b)
 denies '… on the other host it cannot be deleted' "cancel it there" at b delete vmim slow
 shows '… deleting it calls it off' 'deleted' k delete vmim slow --timeout="${PATIENCE}s"
 denies '… and it is gone' 'NotFound' k get vmim slow
+soon '… the other host says that, too' same Succeeded move_at b slow .status.migrationState.abortStatus
 soon '… the other host says why' same 'it was cancelled' move_at b slow .status.migrationState.failureReason
 last=$(last_tick a one)
 soon '… and the guest counts on where it was' counts_at a one "$last"

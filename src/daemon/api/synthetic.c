@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/codec.h"
+#include "core/names.h"
 #include "daemon/api/jsonspan.h"
 #include "daemon/api/synthetic.h"
 
@@ -91,7 +92,6 @@ static void add_inside(struct buf *out, struct jsonspan text, size_t at, size_t 
 }
 
 #define UID_VERSION_AT 14 /* of a UUID's text: "xxxxxxxx-xxxx-Vxxx-…" */
-#define SUFFIX_LEN     5
 
 /* The run's own, as another version of UUID: as stable as that, and not the same. */
 static void add_pod_uid(struct buf *out, const struct run *run)
@@ -105,10 +105,10 @@ static void add_pod_uid(struct buf *out, const struct run *run)
 
 static void add_pod_name(struct buf *out, const struct run *run)
 {
-	buf_puts(out, "\"virt-launcher-");
+	buf_puts(out, "\"" LAUNCHER_PREFIX);
 	add_inside(out, run->name, 0, run->name.len - 2);
 	buf_puts(out, "-");
-	add_inside(out, run->uid, 0, SUFFIX_LEN);
+	add_inside(out, run->uid, 0, LAUNCHER_SUFFIX_LEN);
 	buf_puts(out, "\"");
 }
 

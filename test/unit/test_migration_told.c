@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the source tells of a migration, what the target believes, and that both show the same. */
+#include <check.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "core/migration_told.h"
+
+Suite *test_migration_told_suite(void);
+
+#define WALL 1796036724636
+
+static struct migration source, target;
+
+static void set_up(void)
+{
+	source = (struct migration){ .role = MIGRATION_SOURCE,
+		.state = MIGRATION_OUT,
+		.meta = { .ns = (char *)"default", .name = (char *)"web-1", .uid = "u" },
+		.vmi = (char *)"web",
+		.vmi_uid = "0123456789",
+		.peer = (char *)"b",
+		.address = (char *)"192.0.2.2:16516",
+		.policy = (char *)"slow",
+		.frozen = true,
+		.performing = true,
+		.limits = { .bandwidth = 1 << 20,
+			.completion_s_per_gib = 60,
+			.progress_s = 7,
+			.max_downtime_ms = 500,
+			.auto_converge = true,
+			.disrupt = true } };
+	target = (struct migration){ .role = MIGRATION_TARGET,
+		.state = MIGRATION_IN,
+		.meta = source.meta,
+		.vmi = source.vmi,
+		.vmi_uid = "0123456789",
+		.peer = (char *)"a",
+		.prepared = true };
+	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++)
+		source.phase_wall[phase] = WALL + phase;
+}
+
+static void progresses(void)
+{
+	source.progress = (struct migration_progress){ .elapsed = 4000,
+		.total = INT64_C(3) << 30,
+		.processed = 1 << 30,
+		.remaining = INT64_C(2) << 30,
+		.rate = 100 << 20,
+		.dirty = 5,
+		.iteration = 3,
+		.throttle = 20,
+		.downtime_ms = 300,
+		.mode = MIGRATION_MODE_PAUSED };
+	source.size = source.progress.total;
+}
+
+static bool tell_terms(void)
+{
+	cJSON *json = cJSON_CreateObject();
+
+	migration_tell_terms(json, &source);
+	migration_take_terms(&target, json);
+	cJSON_Delete(json);
+	return target.frozen;
+}
+
+static bool follow(const char *text)
+{
+	cJSON *json = cJSON_Parse(text);
+	bool is_new = migration_follow(&target, json);
+
+	cJSON_Delete(json);
+	return is_new;
+}
+
+static bool tell_course(void)
+{
+	autofree char *text = migration_course(&source);
+
+	ck_assert_uint_le(strlen(text), MIGRATION_COURSE_MAX);
+	return follow(text);
+}
+
+static void forget(void)
+{
+	free(target.policy);
+	free(target.address);
+}
+
+START_TEST(the_terms)
+{
+	ck_assert(tell_terms());
+	ck_assert_str_eq(target.policy, "slow");
+	ck_assert_str_eq(target.address, "192.0.2.2:16516");
+	ck_assert_int_eq(target.limits.bandwidth, 1 << 20);
+	ck_assert_uint_eq(target.limits.progress_s, 7);
+	forget();
+}
+END_TEST
+
+START_TEST(terms_that_are_none)
+{
+	cJSON *json = cJSON_Parse(
+		"{\"policy\":\"No Name\",\"address\":\"a b\\n\","
+		"\"configuration\":{\"maxDowntimeMs\":-1,\"progressTimeout\":1e99,"
+		"\"bandwidthPerMigration\":\"x\"}}");
+
+	migration_take_terms(&target, json);
+	ck_assert_ptr_null(target.policy);
+	ck_assert_ptr_null(target.address);
+	ck_assert_uint_eq(target.limits.max_downtime_ms, 0);
+	ck_assert_uint_eq(target.limits.progress_s, 0);
+	ck_assert_int_eq(target.limits.bandwidth, 0);
+	cJSON_Delete(json);
+}
+END_TEST
+
+/* That it runs is noted with the target's own clock first, and then as the source says. */
+START_TEST(the_course)
+{
+	const struct now now = { .wall = WALL + 99 };
+
+	ck_assert_int_eq(migration_phase_of(&target), MIGRATION_PHASE_TARGET_READY);
+	ck_assert(tell_course());
+	ck_assert_int_eq(migration_phase_of(&target), MIGRATION_PHASE_RUNNING);
+	ck_assert_int_eq(target.phase_wall[MIGRATION_PHASE_RUNNING], 0);
+	ck_assert(migration_note_phase(&target, now));
+	ck_assert(tell_course());
+	ck_assert_int_eq(memcmp(target.phase_wall, source.phase_wall, sizeof(source.phase_wall)),
+		0);
+	ck_assert(!tell_course());
+	progresses();
+	ck_assert(tell_course());
+	ck_assert_int_eq(target.progress.remaining, INT64_C(2) << 30);
+	ck_assert_uint_eq(target.progress.throttle, 20);
+	ck_assert_int_eq(target.progress.mode, MIGRATION_MODE_PAUSED);
+	ck_assert_int_eq(target.size, INT64_C(3) << 30);
+	ck_assert(!tell_course());
+}
+END_TEST
+
+START_TEST(a_course_that_is_none)
+{
+	static const char *const texts[] = { "", "[]", "{}", "{\"entered\":7,\"ready\":\"x\"}",
+		"{\"entered\":{\"Running\":-1,\"Pending\":1e99},\"ready\":1e99}",
+		"{\"progress\":{\"total\":-1}}", "{\"progress\":{\"total\":1e99}}" };
+
+	ck_assert(!follow(texts[_i]));
+	ck_assert_int_eq(migration_phase_of(&target), MIGRATION_PHASE_TARGET_READY);
+	ck_assert(!follow("{\"progress\":{\"mode\":3}}"));
+	ck_assert(follow("{\"progress\":{\"total\":9,\"elapsed\":1,\"mode\":3}}"));
+	ck_assert_int_eq(target.progress.mode, MIGRATION_MODE_PRE_COPY);
+}
+END_TEST
+
+/* The longest numbers that there are. */
+START_TEST(the_longest_course)
+{
+	const int64_t most = INT64_C(999999999999999);
+
+	for (unsigned phase = 0; phase < MIGRATION_PHASE_MAX; phase++)
+		source.phase_wall[phase] = 99999999999999;
+	source.ready_wall = 99999999999999;
+	source.progress = (struct migration_progress){ most, most, most, most, most, most,
+		INT32_MAX, INT32_MAX, INT32_MAX, MIGRATION_MODE_PAUSED };
+	ck_assert(tell_course());
+}
+END_TEST
+
+static char *state_of(const struct migration *g, const char *node, const char *key)
+{
+	autofree char *text = migration_document(g, node);
+	cJSON *json = cJSON_Parse(text);
+	const cJSON *status = cJSON_GetObjectItemCaseSensitive(json, "status");
+	char *part = cJSON_PrintUnformatted(cJSON_GetObjectItemCaseSensitive(status, key));
+
+	cJSON_Delete(json);
+	return part;
+}
+
+START_TEST(both_show_the_same)
+{
+	static const char *const keys[] = { "migrationState", "phaseTransitionTimestamps",
+		"progress", "phase" };
+
+	source.ready_wall = WALL + 50;
+	progresses();
+	ck_assert(tell_terms());
+	ck_assert(tell_course());
+	migration_note_phase(&target, (struct now){ .wall = WALL + 99 });
+	ck_assert(tell_course());
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		autofree char *ours = state_of(&source, "a", keys[i]);
+		autofree char *theirs = state_of(&target, "b", keys[i]);
+
+		ck_assert_str_eq(ours, theirs);
+	}
+	forget();
+}
+END_TEST
+
+static void shows(const char *key, const char *part)
+{
+	autofree char *text = state_of(&source, "a", key);
+
+	ck_assert_msg(strstr(text, part), "%s: no %s", text, part);
+}
+
+/* semantics §12.1, and what has a meaning here of migration.md §1.2. */
+START_TEST(what_is_shown)
+{
+	progresses();
+	shows("migrationState", "\"sourcePod\":\"virt-launcher-web-01234\"");
+	shows("migrationState", "\"targetPod\":\"virt-launcher-web-01234\"");
+	shows("migrationState", "\"targetNodeAddress\":\"192.0.2.2:16516\"");
+	shows("migrationState", "\"nodeAddress\":\"192.0.2.2:16516\"");
+	shows("migrationState", "\"migrationPolicyName\":\"slow\"");
+	shows("phaseTransitionTimestamps", "\"timeoutSeconds\":900},{\"phase\":\"Scheduling\"");
+	shows("phaseTransitionTimestamps", "\"timeoutSeconds\":120},{\"phase\":\"Scheduled\"");
+	shows("phaseTransitionTimestamps", "\"timeoutSeconds\":180}]"); /* 60 for each GiB */
+	source.limits.completion_s_per_gib = 0;
+	shows("phaseTransitionTimestamps",
+		"\"phaseTransitionTimestamp\":\"2026-11-30T11:05:24Z\"}]");
+}
+END_TEST
+
+Suite *test_migration_told_suite(void)
+{
+	Suite *s = suite_create("migration told");
+	TCase *t = tcase_create("told");
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_test(t, the_terms);
+	tcase_add_test(t, terms_that_are_none);
+	tcase_add_test(t, the_course);
+	tcase_add_loop_test(t, a_course_that_is_none, 0, 7);
+	tcase_add_test(t, the_longest_course);
+	tcase_add_test(t, both_show_the_same);
+	tcase_add_test(t, what_is_shown);
+	suite_add_tcase(s, t);
+	return s;
+}
