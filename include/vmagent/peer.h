@@ -119,6 +119,7 @@ struct peer_config {   /* one entry of the configuration */
 enum peer_event_kind {
 	PEER_UP,       /* hello, expires */
 	PEER_DOWN,     /* why */
+	PEER_ONE_WAY,  /* why: it reaches us, and we do not reach it; NULL: we do by now */
 	PEER_CLOCK,    /* ahead, round_trip */
 	PEER_STATUS,   /* status */
 	PEER_HANDOVER, /* handover */

@@ -418,6 +418,10 @@ void peers_tell(struct agent *agent);                     /* after the commit: w
 bool peers_is_up(const struct agent *agent, const char *name);
 /* Whether it can be asked about guests; false with a finding. */
 bool peers_can_check(const struct agent *agent, const char *name, struct findings *why);
+/* What soon keeps guests from moving between this node and that one, in words; owned by the caller, or NULL. */
+char *peers_expiry_words(struct agent *agent, const char *name, struct now now);
+/* What of this node keeps every guest from moving. */
+void peers_check_self(const struct agent *agent, struct findings *ret);
 const char *peers_name(const struct agent *agent,
 	const char *name);                           /* as configured: it lasts; or NULL */
 bool peers_have_answered(const struct agent *agent); /* all of them, what they have */

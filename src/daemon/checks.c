@@ -100,15 +100,17 @@ static struct findings *all_of(const struct asked_check *c)
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
 
-static void answer_user(struct agent *agent, const struct asked_check *c)
+static void answer_user(struct agent *agent, const struct asked_check *c, struct now now)
 {
 	const struct candidate *best = best_of(c);
 	autofree char *others = refusals(c), *note = NULL;
+	autofree char *expiry = best ? peers_expiry_words(agent, best->peer, now) : NULL;
 	struct err err = { 0 };
 
 	if (best && !c->own.n)
-		note = xasprintf("it can be moved to '%s'%s%s", best->peer,
-			others ? "; not to " : "", others ? others : "");
+		note = xasprintf("it can be moved to '%s'%s%s%s%s", best->peer,
+			others ? "; not to " : "", others ? others : "", expiry ? "; " : "",
+			expiry ? expiry : "");
 	else
 		err_set(&err, ERR_CONFLICT, "'%s' cannot be moved to %s%s%s", c->request.name,
 			c->to ? "'" : "any other host", c->to ? c->to : "", c->to ? "'" : "");
@@ -165,7 +167,7 @@ static void settle(struct agent *agent, struct asked_check *c, struct now now)
 	if (*c->migration)
 		answer_migration(agent, c, now);
 	else
-		answer_user(agent, c);
+		answer_user(agent, c, now);
 	check_free(c);
 }
 
@@ -278,6 +280,7 @@ void checks_ask(struct agent *agent, const struct machine *m, const char *to,
 		.ns = xstrdup(request->ns),
 		.name = xstrdup(request->name) };
 	migratable_findings(m->vmi, &c->own);
+	peers_check_self(agent, &c->own);
 }
 
 static bool is_asked_for(const struct agent *agent, const struct migration *g)

@@ -64,17 +64,45 @@ void peers_tell(struct agent *agent)
 
 /* ---- what they tell ------------------------------------------------------------------------------------ */
 
-static void warn_of_expiry(const char *whose, msec expires, msec *warned, struct now now)
+/* Owned by the caller; NULL: it is long until then, or nobody knows. */
+static char *expiry_words(const char *whose, msec expires, struct now now)
 {
 	char text[TIME_SIZE];
 
-	if (expires - now.wall > EXPIRY_WARNING_DAYS * DAY_MS || now.wall - *warned < DAY_MS)
+	if (!expires || expires - now.wall > EXPIRY_WARNING_DAYS * DAY_MS)
+		return NULL;
+	format_time(expires, text);
+	return xasprintf("the certificate of %s %s at %s: make another with 'vmactl peer cert'",
+		whose, expires > now.wall ? "expires" : "has expired", text);
+}
+
+static void warn_of_expiry(const char *whose, msec expires, msec *warned, struct now now)
+{
+	autofree char *words = expiry_words(whose, expires, now);
+
+	if (!words || now.wall - *warned < DAY_MS)
 		return;
 	*warned = now.wall;
-	format_time(expires, text);
-	log_text(LOG_LEVEL_WARNING,
-		"the certificate of %s %s at %s: make another with 'vmactl peer cert'", whose,
-		expires > now.wall ? "expires" : "has expired", text);
+	log_text(LOG_LEVEL_WARNING, "%s", words);
+}
+
+char *peers_expiry_words(struct agent *agent, const char *name, struct now now)
+{
+	const struct peer_facts *peer = peers_find(agent, name);
+	autofree char *whose = xasprintf("'%s'", name);
+	autofree char *theirs = expiry_words(whose, peer ? peer->expires : 0, now);
+	autofree char *ours = expiry_words("this node", agent->peers.self_expires, now);
+
+	if (ours && theirs)
+		return xasprintf("%s; %s", ours, theirs);
+	return take(ours ? &ours : &theirs);
+}
+
+void peers_check_self(const struct agent *agent, struct findings *ret)
+{
+	if (agent->peers.self_why[0])
+		findings_add(ret, NULL, "certificate", "this node's certificate cannot be used: %s",
+			agent->peers.self_why);
 }
 
 static void peer_up(struct peer_facts *peer, const struct peer_event *event, struct now now)
@@ -105,7 +133,22 @@ static void peer_down(struct peer_facts *peer, const struct peer_event *event, s
 	if (peer->up || !peer->since)
 		peer->since = now.wall;
 	peer->up = peer->has_clock = false;
+	peer->one_way[0] = '\0';
 	copy_str(peer->why, sizeof(peer->why), why);
+}
+
+/* Its connection serves both; but the streams of a guest that moves there are ours to open. */
+static void peer_one_way(struct peer_facts *peer, const struct peer_event *event, struct now now)
+{
+	const char *why = event->why ? event->why : "";
+
+	(void)now;
+	if (*why && !streq(peer->one_way, why))
+		log_text(LOG_LEVEL_WARNING,
+			"peer '%s' reaches this node, but not the other way, so that no guest can be moved "
+			"there: %s",
+			peer->config->name, why);
+	copy_str(peer->one_way, sizeof(peer->one_way), why);
 }
 
 static void peer_clock(struct peer_facts *peer, const struct peer_event *event, struct now now)
@@ -158,6 +201,10 @@ bool peers_can_check(const struct agent *agent, const char *name, struct finding
 
 		if (!streq(peer->config->name, name))
 			continue;
+		if (peer->up && peer->one_way[0])
+			findings_add(why, NULL, "port",
+				"this host does not reach its port, over which the guest would go: %s",
+				peer->one_way);
 		if (peer->up && peer->hello.capabilities & 1U << PEER_CAN_CHECK)
 			return true;
 		if (peer->up)
@@ -220,6 +267,7 @@ void input_peer(struct agent *agent, const struct input *input, struct now now)
 		struct now now) = {
 		[PEER_UP] = peer_up,
 		[PEER_DOWN] = peer_down,
+		[PEER_ONE_WAY] = peer_one_way,
 		[PEER_CLOCK] = peer_clock,
 		[PEER_STATUS] = peer_told,
 	};
@@ -313,6 +361,17 @@ static void add_death(cJSON *status, const struct peer_facts *peer)
 	cJSON_AddNumberToObject(death, "user", (double)peer->dead.uid);
 }
 
+static void add_one_way(cJSON *status, const struct peer_facts *peer)
+{
+	autofree char *words = NULL;
+
+	if (!peer->one_way[0])
+		return;
+	words = xasprintf("no guest can be moved there, for this host does not reach it: %s",
+		peer->one_way);
+	cJSON_AddStringToObject(status, "message", words);
+}
+
 static cJSON *peer_json(const struct peer_facts *peer)
 {
 	cJSON *status, *json = begin_peer(peer->config->name, peer->config->address, &status);
@@ -320,6 +379,8 @@ static cJSON *peer_json(const struct peer_facts *peer)
 	cJSON_AddStringToObject(status, "state", state_of(peer));
 	if (!peer->up)
 		cJSON_AddStringToObject(status, "message", peer->why);
+	else
+		add_one_way(status, peer);
 	add_time(status, "since", peer->since);
 	add_death(status, peer);
 	if (peer->known)

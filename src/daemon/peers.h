@@ -14,9 +14,10 @@ struct peer_facts {                       /* what is known of one of them: peers
 	const struct peer_config *config; /* borrowed */
 	bool up;
 	char why[PEER_WHY_SIZE]; /* it is not */
-	msec since;              /* wall time of that */
-	bool answered;           /* it has said what it has, since our database was lost */
-	bool known;              /* it was up once, and hello is of then */
+	char one_way[PEER_WHY_SIZE]; /* it is, and why we do not reach it ourselves; "": nothing is known of that */
+	msec since;                  /* wall time of that */
+	bool answered; /* it has said what it has, since our database was lost */
+	bool known;    /* it was up once, and hello is of then */
 	struct peer_hello hello;
 	msec expires, warned; /* wall times: of its certificate; of the last warning about that */
 	bool has_clock, clock_warned;

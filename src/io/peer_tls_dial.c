@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The way to each peer: its name is looked up, its addresses are tried one after the other, and after a
- * failure there is a pause that doubles. While a peer has a connection with us nobody is dialed.
+ * failure there is a pause that doubles. Who has reached us is dialed all the same, until that has worked once: a guest
+ * that is to move there needs this way.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -19,13 +20,38 @@ void peer_dial_after(struct peer *peer, msec delay)
 	uv_timer_start(&peer->timer, on_dial, (uint64_t)delay, 0);
 }
 
+/* It has a connection with us, and does not need another one to be heard. */
+static void tell_one_way(struct peer *peer, const char *why)
+{
+	if (!why && !peer->one_way)
+		return;
+	peer->one_way = why != NULL;
+	tls_event(peer->tls,
+		&(struct peer_event){ .kind = PEER_ONE_WAY,
+			.name = peer->config->name,
+			.why = why });
+}
+
+void peer_reached(struct peer *peer)
+{
+	peer->reached = true;
+	tell_one_way(peer, NULL);
+}
+
 void peer_failed(struct peer *peer, const char *why)
 {
 	const struct peer_limits *limits = &peer->tls->options.limits;
 	msec delay = limits->dial_first;
 
-	if (peer->conn || peer->tls->closing)
+	if ((peer->conn && peer->reached) || peer->tls->closing)
 		return;
+	if (peer->conn) {
+		peer->failures++;
+		peer_dial_after(peer, limits->dial_max);
+		tell_one_way(peer, why);
+		return;
+	}
+	peer->reached = peer->one_way = false;
 	for (unsigned i = 0; i < peer->failures && delay < limits->dial_max; i++)
 		delay *= 2;
 	peer->failures++;
@@ -70,7 +96,7 @@ static void on_lookup(uv_getaddrinfo_t *request, int status, struct addrinfo *li
 		n++;
 	for (unsigned i = 0; n && i < peer->failures % n; i++)
 		at = at->ai_next;
-	if (!peer->tls->closing && !peer->conn) {
+	if (!peer->tls->closing && !(peer->conn && peer->reached)) {
 		if (status < 0 || !at)
 			failed(peer, "cannot look up its address", uv_strerror(status));
 		else
@@ -89,7 +115,7 @@ static void on_dial(uv_timer_t *timer)
 	char port[16];
 	int rc;
 
-	if (peer->conn || peer->dialing || peer->looking_up)
+	if ((peer->conn && peer->reached) || peer->dialing || peer->looking_up)
 		return;
 	if (!credentials_get(tls, &err)) {
 		peer_failed(peer, err.msg);

@@ -66,6 +66,8 @@ struct peer { /* one that is configured */
 	uv_timer_t timer;     /* of the next dial */
 	uv_getaddrinfo_t lookup;
 	bool looking_up;
+	bool reached;      /* by a dial of ours, since it was up */
+	bool one_way;      /* … and that was told not to be so */
 	unsigned failures; /* to dial, in a row */
 };
 
@@ -112,6 +114,7 @@ int conn_verify(struct conn *c, struct err *err);
 int dials_init(struct peer_tls *tls, struct err *err);
 void dials_close(struct peer_tls *tls);
 void peer_dial_after(struct peer *peer, msec delay);
+void peer_reached(struct peer *peer);                 /* a dial of ours has led to a connection */
 void peer_failed(struct peer *peer, const char *why); /* to be reached; it is tried again later */
 
 /* peer_tls_conn.c */

@@ -45,6 +45,23 @@ static void on_tick(uv_timer_t *timer)
 		conn_watch(c);
 }
 
+/* Of two the better one. */
+static void use(struct conn *c)
+{
+	struct peer *peer = c->peer;
+	uint64_t ping = (uint64_t)c->tls->options.limits.ping;
+
+	if (peer->conn && !is_better(c, peer->conn)) {
+		c->superseded = true;
+		uv_timer_start(&c->timer, on_tick, ping, ping);
+		return;
+	}
+	if (peer->conn)
+		peer->conn->superseded = true;
+	peer->conn = c;
+	tell_up(peer);
+}
+
 static void opened(struct conn *c)
 {
 	struct peer *peer = c->peer;
@@ -56,15 +73,11 @@ static void opened(struct conn *c)
 	peer->failures = 0;
 	uv_timer_stop(&peer->timer);
 	uv_timer_start(&c->timer, on_tick, 1, ping);
-	if (peer->conn && !is_better(c, peer->conn)) {
-		c->superseded = true;
-		uv_timer_start(&c->timer, on_tick, ping, ping);
-		return;
-	}
-	if (peer->conn)
-		peer->conn->superseded = true;
-	peer->conn = c;
-	tell_up(peer);
+	use(c);
+	if (c->dialer)
+		peer_reached(peer);
+	else if (!peer->reached && !peer->dialing)
+		peer_dial_after(peer, c->tls->options.limits.dial_first);
 }
 
 void conn_lost(struct conn *c, const char *why)

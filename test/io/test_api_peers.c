@@ -150,6 +150,26 @@ START_TEST(test_a_change_is_one_line)
 }
 END_TEST
 
+/* It reaches us: it is there, but no guest can be moved to it. */
+START_TEST(test_one_way)
+{
+	struct peer_event event = { .kind = PEER_ONE_WAY,
+		.name = "b",
+		.why = "Connection refused" };
+
+	come_up("boot-1", WALL + 100 * DAY);
+	say(event);
+	say(event);
+	ck_assert_uint_eq(count("so that no guest can be moved there: Connection refused"), 1);
+	api_expect(&f, "GET " PEERS "/b", NULL, 200,
+		"\"status\":{\"state\":\"Reachable\",\"message\":\"no guest can be moved there, for this "
+		"host does not reach it: Connection refused\"");
+	event.why = NULL;
+	say(event);
+	api_expect(&f, "GET " PEERS "/b", NULL, 200, "\"state\":\"Reachable\",\"since\"");
+}
+END_TEST
+
 START_TEST(test_clocks_that_differ)
 {
 	struct peer_event event = { .kind = PEER_CLOCK, .name = "b", .ahead = SECONDS(5) - 1 };
@@ -266,6 +286,7 @@ Suite *test_api_peers_suite(void)
 	tcase_add_test(tcase, test_before_it_answers);
 	tcase_add_test(tcase, test_it_answers);
 	tcase_add_test(tcase, test_a_change_is_one_line);
+	tcase_add_test(tcase, test_one_way);
 	tcase_add_test(tcase, test_clocks_that_differ);
 	tcase_add_test(tcase, test_one_is_declared_dead);
 	tcase_add_test(tcase, test_nothing_to_accept);

@@ -43,13 +43,13 @@ struct end {
 	struct peer_config peer;
 	struct peer_tls_options options;
 	struct peer_tls *tls;
-	unsigned ups, downs, clocks, strangers, selfs, handovers;
+	unsigned ups, downs, one_ways, clocks, strangers, selfs, handovers;
 	struct handover handover;
 	char *document; /* owned */
 	struct peer_hello hello;
 	struct peer_status status;
 	msec expires, ahead;
-	char why[ERR_MSG_SIZE], stranger[ERR_MSG_SIZE], self[ERR_MSG_SIZE];
+	char why[ERR_MSG_SIZE], one_way[ERR_MSG_SIZE], stranger[ERR_MSG_SIZE], self[ERR_MSG_SIZE];
 	const char *wanted; /* by waits below */
 };
 
@@ -66,6 +66,10 @@ static void on_event(void *ctx, const struct peer_event *event)
 	case PEER_DOWN:
 		e->downs++;
 		copy_str(e->why, sizeof(e->why), event->why);
+		break;
+	case PEER_ONE_WAY:
+		e->one_ways++;
+		copy_str(e->one_way, sizeof(e->one_way), event->why ? event->why : "");
 		break;
 	case PEER_CLOCK:
 		e->clocks++;
@@ -246,13 +250,31 @@ START_TEST(two_find_each_other)
 }
 END_TEST
 
-/* Only one of them can reach the other. */
+static bool says_one_way(void *ctx)
+{
+	struct end *e = ctx;
+
+	return e->one_ways && e->ups && (*e->one_way != '\0') == (e->wanted != NULL);
+}
+
+/* Only one of them can reach the other: that serves both, and the other says that it cannot, until it can. */
 START_TEST(one_way_is_enough)
 {
 	pair("b", "b", "b");
 	snprintf(a.to, sizeof(a.to), "127.0.0.1:%u", free_port());
+	a.options.limits.dial_max = 100;
 	start_both();
 	ck_assert(loop_until(&loop, both_up, NULL));
+	a.wanted = "refused";
+	ck_assert(loop_until(&loop, says_one_way, &a));
+	ck_assert_msg(strstr(a.one_way, "Connection refused"), "%s", a.one_way);
+	ck_assert_ptr_nonnull(a.tls->peers[0].conn);
+	ck_assert_uint_eq(b.one_ways, 0);
+	a.tls->peers[0].address.port = b.port;
+	a.wanted = NULL;
+	ck_assert(loop_until(&loop, says_one_way, &a));
+	ck_assert(loop_until(&loop, has_one, NULL));
+	ck_assert_uint_eq(b.downs, 0);
 }
 END_TEST
 
