@@ -161,6 +161,7 @@ void do_tune(struct command *c)
 		{ "shutdown-seconds", &tuning->shutdown_s },
 		{ "outbound",         &tuning->migrations.outbound },
 		{ "inbound",          &tuning->migrations.inbound },
+		{ "certificate-days", &c->w->certificate_days },
 	};
 	/* clang-format on */
 

@@ -85,7 +85,7 @@ static void tell_up(struct world *w, const struct world *other)
 		&(struct peer_event){ .kind = PEER_UP,
 			.name = other->node,
 			.hello = &hello,
-			.expires = WALL_START + SECONDS(100 * 86400) });
+			.expires = WALL_START + SECONDS(86400) * other->certificate_days });
 }
 
 static void follow_link(struct world *w, unsigned other);
@@ -292,6 +292,7 @@ void lab_prepare(struct world *w)
 	if (w->without)
 		leave_out(&w->options.tuning.handover, w->without);
 	w->options.host_uuid = w->node;
+	w->certificate_days = 100;
 	w->options.peer_listen = w->node;
 }
 

@@ -268,6 +268,7 @@ struct world {
 	const char *without; /* borrowed or NULL: a rule of the hand-over that is left out */
 	struct peer_config peer_list[HOSTS_MAX];
 	struct peer_port peers;
+	unsigned certificate_days;   /* from the beginning of the scenario until its own expires */
 	uint64_t told_up[HOSTS_MAX]; /* the agent was told that it can reach that life of one there */
 	msec t;                      /* since the beginning of the scenario */
 	msec boot_base;              /* t of this boot's clock 0 */
