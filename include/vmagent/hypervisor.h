@@ -48,6 +48,7 @@
 	X(MIGRATE_PASS, "migrate-pass", LANE_GUEST, 30)           \
 	X(MIGRATE_RELAY, "migrate-relay", LANE_GUEST, 60)         \
 	X(MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30)        \
+	X(MIGRATE_ANNOUNCE, "migrate-announce", LANE_GUEST, 30)   \
 	X(MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30)       \
 	X(PROBE, "probe", LANE_PROBE, 90)                         \
 	X(SCREENSHOT, "screenshot", LANE_ERRAND, 15)              \

@@ -103,7 +103,7 @@ struct handover {
 	unsigned succeeded;       /* FINALIZED: 1: the guest goes on at the target */
 	char why[PEER_WHY_SIZE];  /* printable ASCII, or "" */
 	int64_t room;             /* CHECKED: bytes of memory that are free for guests */
-	int64_t cancelled;        /* ABORT: 1: because somebody wanted it */
+	int64_t cancelled;        /* ABORT, COMMIT: 1: somebody wanted it aborted */
 	const char *
 		document; /* PREPARE, COMMIT, RECOVER, CHECK: JSON of what travels; MINE: of names; PREPARED: an offer
 			   * (core/migration_offer.h), or NULL; DECLINED, CHECKED: findings

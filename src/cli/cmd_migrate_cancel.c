@@ -67,7 +67,7 @@ const struct command command_migrate_cancel = {
 	.synopsis = "VM...",
 	.summary = "call off the migration of virtual machines",
 	.details =
-		"Until the guest has been handed over it stays where it is; from then on it is too late, and the\n"
+		"Until all of the guest is at the target it stays where it is; from then on it is too late, and the\n"
 		"agent says so.",
 	.options = TAKES(DRY_RUN),
 	.run = run_migrate_cancel,

@@ -322,6 +322,22 @@ bool migration_may_act(const struct migration_view *v, enum op_lane lane,
 	return true;
 }
 
+bool migration_announce(const struct migration_view *v, struct migration_plan *plan)
+{
+	enum domain_reason reason = v->m->dom.reason;
+	bool whole = domain_is_alive(machine_domain_state(v->m)) && reason != REASON_POSTCOPY &&
+		reason != REASON_POSTCOPY_FAILED;
+
+	if (v->m->ops[LANE_GUEST].kind == OP_MIGRATE_ANNOUNCE)
+		return true;
+	if (v->g->announced || !whole || vmi_is_stopping(v->m->vmi) ||
+		!v->m->vmi->typed.n_interfaces)
+		return false;
+	if (migration_may_act(v, LANE_GUEST, plan))
+		plan_migration(plan, MIGRATION_STEP_ANNOUNCE, NULL);
+	return true;
+}
+
 struct migration_plan migration_decide(const struct migration_view *v)
 {
 	struct migration_plan plan = { .wake_at = NEVER };

@@ -84,6 +84,8 @@ ENUM_DECLARE(migration_phase, MIGRATION_PHASE, MIGRATION_PHASES)
 #define MIGRATION_RECOVER_S 600  /* for a way that broke down in post-copy to be mended */
 #define MIGRATION_SWITCH_S  10   /* for a guest that stands still to go over with post-copy */
 #define MIGRATION_FRESH_MS  2000 /* a COMPLETE is believed for so long */
+#define MIGRATION_HEARD_MS \
+	2000 /* QEMU announces itself for a second once all of the guest is there */
 #define MIGRATION_REPEAT_S \
 	1                   /* what is not answered is said again, what is not seen is read again */
 #define MIGRATION_BUSY_S  5 /* until a busy target is asked again */
@@ -103,10 +105,10 @@ struct migration {
 	int64_t epoch;           /* of the ownership that it is to bring about */
 	bool performing;         /* source: libvirt was told to begin, or is about to be */
 	bool restored;           /* source, ABORTED: its guest is as if nothing had been */
-	bool cancelled;          /* source: somebody wants it aborted; target: it was for that */
-	bool succeeded;          /* DONE: the guest goes on at the target */
-	bool acked;              /* DONE: the other host needs nothing of it any more */
-	bool moved;              /* DONE: the guest has changed hands, whatever became of it */
+	bool cancelled; /* somebody wants it aborted; target: … or wanted it, as it was told */
+	bool succeeded; /* DONE: the guest goes on at the target */
+	bool acked;     /* DONE: the other host needs nothing of it any more */
+	bool moved;     /* DONE: the guest has changed hands, whatever became of it */
 	bool post_copy; /* the second attempt: the guest goes over before its memory does */
 	unsigned recovery; /* … which attempt to mend its way; source: the last, target: that it was asked for */
 	msec broke_at; /* … boot time at which its way was seen to have broken down; 0: it has not */
@@ -146,6 +148,7 @@ struct migration {
 	bool wants_post_copy; /* source: the first attempt was called off for it */
 	bool cut;             /* source: its relay was told to end */
 	bool forsaken;        /* target: there is nothing left at the source that could be sent */
+	bool announced;       /* the network was told that the guest is here */
 	bool passed;          /* target: what holds the guest back was told to let it go */
 	enum migration_wait waits;          /* source: for what, before libvirt is told */
 	struct migration_progress progress; /* what was last seen of it; target: told */
@@ -205,6 +208,7 @@ void migration_note_doubt(struct migration *g, struct now now);
 	X(RELEASE, "release", NONE)                                      \
 	X(ABORT, "abort", NONE)                                          \
 	X(RESUME, "resume", MIGRATE_RESUME)                              \
+	X(ANNOUNCE, "announce", MIGRATE_ANNOUNCE)                        \
 	X(RESTORE, "restore", NONE)                                      \
 	X(PREPARE, "prepare", MIGRATE_PREPARE)                           \
 	X(COMPLETE, "complete", NONE)                                    \

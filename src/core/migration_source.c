@@ -202,6 +202,14 @@ static bool rule_performed(const struct migration_view *v, struct migration_plan
 
 /* ---- RELEASED, ABORTED -------------------------------------------------------------------------------- */
 
+/* The target's QEMU has told the network that the guest is there, if it had all of it. */
+static bool goes_on(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (migration_announce(v, plan))
+		return plan->step != MIGRATION_STEP_NONE;
+	return plan_migration(plan, MIGRATION_STEP_RESTORE, NULL);
+}
+
 /* What libvirt left standing goes on; what is gone is the machine's own decider's. */
 static bool rule_restore(const struct migration_view *v, struct migration_plan *plan)
 {
@@ -212,7 +220,7 @@ static bool rule_restore(const struct migration_view *v, struct migration_plan *
 	if (!migration_knows(v))
 		return false;
 	if (machine_domain_state(v->m) != DOMAIN_PAUSED || v->m->dom.reason != REASON_MIGRATION)
-		return plan_migration(plan, MIGRATION_STEP_RESTORE, NULL);
+		return goes_on(v, plan);
 	return migration_may_act(v, LANE_GUEST, plan) &&
 		plan_migration(plan, MIGRATION_STEP_RESUME, NULL);
 }

@@ -107,6 +107,19 @@ static bool rule_pass_on(const struct migration_view *v, struct migration_plan *
 	return true;
 }
 
+/* QEMU has announced the guest when all of it had come. Where that is long ago, it has not been heard of since. */
+static bool is_unheard(const struct migration_view *v)
+{
+	return !v->g->complete_at || v->now.boot - v->g->complete_at > MIGRATION_HEARD_MS;
+}
+
+static bool goes_on(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (is_unheard(v) && migration_announce(v, plan))
+		return plan->step != MIGRATION_STEP_NONE;
+	return finish(plan, true, NULL);
+}
+
 static bool rule_own(const struct migration_view *v, struct migration_plan *plan)
 {
 	enum domain_state state;
@@ -126,7 +139,7 @@ static bool rule_own(const struct migration_view *v, struct migration_plan *plan
 		return migration_may_act(v, LANE_URGENT, plan) &&
 			plan_migration(plan, MIGRATION_STEP_DISCARD, NULL);
 	if (state != DOMAIN_PAUSED || v->m->vmi->pause == PAUSE_HELD)
-		return finish(plan, true, NULL);
+		return goes_on(v, plan);
 	return migration_may_act(v, LANE_GUEST, plan) &&
 		plan_migration(plan, MIGRATION_STEP_RESUME, NULL);
 }

@@ -60,7 +60,7 @@ void handover_say(struct agent *agent, struct migration *g, enum handover_kind k
 	copy_str(h->database, UID_SIZE, g->database);
 	h->epoch = g->epoch;
 	h->succeeded = g->succeeded;
-	h->cancelled = kind == HANDOVER_ABORT && g->cancelled;
+	h->cancelled = (kind == HANDOVER_ABORT || kind == HANDOVER_COMMIT) && g->cancelled;
 	copy_str(h->why, sizeof(h->why), g->reason ? g->reason : "");
 }
 
@@ -151,6 +151,7 @@ static void hear_commit(struct agent *agent, struct migration *g, const struct h
 {
 	if (g->role != MIGRATION_TARGET || h->epoch != g->epoch)
 		return;
+	g->cancelled |= h->cancelled;
 	if (g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE)
 		migration_own(agent, g, h->document, now);
 	else if (g->state == MIGRATION_OWNER && g->post_copy)

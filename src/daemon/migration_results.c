@@ -46,6 +46,8 @@ void migrations_result(struct agent *agent, struct machine *m, const struct op_r
 		note_relay(agent, g, result, now);
 	} else if (result->kind == OP_MIGRATE_WATCH && !good) {
 		replace_str(&g->refusal, result->err.msg);
+	} else if (result->kind == OP_MIGRATE_ANNOUNCE) {
+		g->announced = result->err.code != ERR_UNAVAILABLE;
 	} else if (result->kind == OP_MIGRATE_PASS) {
 		g->passed = good;
 	} else if (result->kind == OP_MIGRATE_ABORT && !good) {

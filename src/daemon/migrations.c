@@ -368,13 +368,17 @@ struct migration *migrations_begin(struct agent *agent, const struct request *re
 	return g;
 }
 
-/* Too late is too late: from RELEASED on the guest is the target's. */
+/* Too late is too late: libvirt calls nothing off once the target has all of it, and from RELEASED on it is the target's. */
 int migrations_check_cancel(const struct migration *g, struct err *err)
 {
 	if (g->role == MIGRATION_TARGET)
 		return err_set(err, ERR_CONFLICT, "it comes from '%s': cancel it there", g->peer);
 	if (g->state == MIGRATION_RELEASED)
 		return err_set(err, ERR_CONFLICT, "it is too late: it has been handed over to '%s'",
+			g->peer);
+	if (g->state == MIGRATION_OUT && g->complete_at && !g->no_image)
+		return err_set(err, ERR_CONFLICT,
+			"it is too late: all of it is at '%s' already, and is about to go on there",
 			g->peer);
 	return 0;
 }

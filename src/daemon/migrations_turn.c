@@ -101,7 +101,7 @@ static void step_again(struct migration_call *c)
 	g->post_copy = true;
 	g->performing = g->admitted = g->prepared = g->watched = g->wants_post_copy = false;
 	g->began = c->now.boot;
-	g->say_at = 0;
+	g->say_at = g->complete_at = 0;
 	free(take(&g->offer));
 	free(take(&g->refusal));
 	memset(&g->progress, 0, sizeof(g->progress));
@@ -170,6 +170,9 @@ static void step_release(struct migration_call *c)
 {
 	migration_set_state(c->g, MIGRATION_RELEASED);
 	c->g->ready_wall = c->now.wall;
+	if (c->g->cancelled)
+		migration_note(c, true, "FailedAbortMigration",
+			"it is too late to call it off: all of it was at the target already");
 	migration_note_peer(c, "Released", "handed over to", "");
 	migration_changed(c);
 	if (c->agent->options->tuning.handover.memory)
@@ -198,6 +201,12 @@ static void step_abort(struct migration_call *c)
 static void step_resume(struct migration_call *c)
 {
 	migration_note(c, false, NULL, "resuming the guest");
+}
+
+static void step_announce(struct migration_call *c)
+{
+	c->g->announced = true;
+	migration_note(c, false, NULL, "telling the network that the guest is here");
 }
 
 /* libvirt's reason for the end says that it lives elsewhere; the truth is that it is lost. */
@@ -284,6 +293,7 @@ static void (*const steps[MIGRATION_STEP_MAX])(struct migration_call *c) = {
 	[MIGRATION_STEP_RELEASE]       = step_release,
 	[MIGRATION_STEP_ABORT]         = step_abort,
 	[MIGRATION_STEP_RESUME]        = step_resume,
+	[MIGRATION_STEP_ANNOUNCE]      = step_announce,
 	[MIGRATION_STEP_RESTORE]       = step_restore,
 	[MIGRATION_STEP_PREPARE]       = step_nothing,
 	[MIGRATION_STEP_COMPLETE]      = step_complete,

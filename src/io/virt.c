@@ -48,6 +48,7 @@ static do_op *const handlers[OP_KIND_MAX] = {
 	[OP_PURGE]    = virt_do_purge,
 	[OP_MIGRATE_PREPARE] = virt_do_migrate_prepare,
 	[OP_MIGRATE_ABORT] = virt_do_migrate_abort,
+	[OP_MIGRATE_ANNOUNCE] = virt_do_migrate_announce,
 	[OP_MIGRATE_RESUME] = virt_do_migrate_resume,
 	[OP_SCREENSHOT] = virt_do_screenshot,
 	[OP_FORWARD]  = virt_do_forward,

@@ -147,6 +147,17 @@ void virt_do_migrate_resume(virConnectPtr conn, const struct op *op, struct op_r
 	with_ours(conn, op, result, resume_arrived);
 }
 
+/* QEMU does so by itself when all of a guest has come, and at no other time. */
+static void announce(virDomainPtr dom, struct err *err)
+{
+	free(virt_monitor(dom, "announce_self", err));
+}
+
+void virt_do_migrate_announce(virConnectPtr conn, const struct op *op, struct op_result *result)
+{
+	with_ours(conn, op, result, announce);
+}
+
 /* The power button, after which libvirt resets the guest instead of ending its QEMU. */
 static void reboot(virDomainPtr dom, struct err *err)
 {

@@ -93,6 +93,7 @@ enum domain_reason virt_stopped_reason(int detail);
 void virt_do_start(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_shutdown(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_suspend(virConnectPtr conn, const struct op *op, struct op_result *result);
+void virt_do_migrate_announce(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_migrate_resume(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_resume(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_reboot(virConnectPtr conn, const struct op *op, struct op_result *result);

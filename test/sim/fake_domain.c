@@ -497,6 +497,11 @@ static void do_migrate_relay(struct world *w, const struct op *op, struct op_res
 	result->text = xasprintf("{\"recovery\":%u}", op->recovery);
 }
 
+static void do_migrate_announce(struct world *w, const struct op *op, struct op_result *result)
+{
+	ours_alive(w, op, &result->err);
+}
+
 static void do_migrate_resume(struct world *w, const struct op *op, struct op_result *result)
 {
 	struct fake_domain *dom = ours_alive(w, op, &result->err);
@@ -582,6 +587,7 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_MIGRATE_PASS] = do_migrate_pass,
 	[OP_MIGRATE_RELAY] = do_migrate_relay,
 	[OP_MIGRATE_ABORT] = do_migrate_abort,
+	[OP_MIGRATE_ANNOUNCE] = do_migrate_announce,
 	[OP_MIGRATE_RESUME] = do_migrate_resume,
 };
 /* clang-format on */

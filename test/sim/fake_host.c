@@ -35,7 +35,7 @@ void domain_boot(struct world *w, struct fake_domain *dom)
 	dom->boot++;
 	dom->state = DOMAIN_RUNNING;
 	dom->reason = REASON_UNKNOWN;
-	dom->incoming = dom->arrived = dom->stale = false;
+	dom->incoming = dom->arrived = dom->stale = dom->unheard = false;
 	fake_runs(w, dom);
 	fake_guest(w, dom->name)->boots++;
 	fake_guest(w, dom->name)->words = NULL;
@@ -51,7 +51,7 @@ void domain_end(struct world *w, struct fake_domain *dom, enum domain_reason rea
 	struct domain_event event = { .kind = DOMAIN_EVENT_STOPPED, .reason = reason };
 
 	dom->active = dom->going = false;
-	dom->arrived = dom->stale = false;
+	dom->arrived = dom->stale = dom->unheard = false;
 	dom->exists = !dom->incoming;
 	dom->unseen = UNSEEN_NOTHING;
 	dom->state = DOMAIN_SHUTOFF;
@@ -402,7 +402,7 @@ void host_reboot(struct world *w)
 	for (size_t i = 0; i < DOMAINS_MAX; i++) {
 		struct fake_domain *dom = &w->fake.domains[i];
 
-		dom->active = dom->going = dom->arrived = dom->stale = false;
+		dom->active = dom->going = dom->arrived = dom->stale = dom->unheard = false;
 		dom->unseen = UNSEEN_NOTHING;
 		dom->state = DOMAIN_SHUTOFF;
 		dom->reason = REASON_UNKNOWN;

@@ -47,6 +47,7 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_MIGRATE_PASS] = 5,
 	[OP_MIGRATE_RELAY] = 5,
 	[OP_MIGRATE_ABORT] = 5,
+	[OP_MIGRATE_ANNOUNCE] = 5,
 	[OP_MIGRATE_RESUME] = 5,
 };
 /* clang-format on */

@@ -129,12 +129,13 @@ static const char *switched(struct world *w, struct fake_job *job, struct fake_d
 	struct world *to = w->lab->hosts[job->to];
 	struct fake_domain *image = fake_find_uuid(to, job->uuid);
 
-	(void)dom;
 	if (is_cut(w, job) || !has_incoming(w, job) || is_held(job))
 		return "the target did not finish";
+	if (dom)
+		dom->unheard = true;
 	image->incoming = false;
 	image->arrived = !job->post_copy;
-	image->stale = false;
+	image->stale = image->unheard = false;
 	image->reason = REASON_USER;
 	look_again(to, image);
 	if (job->post_copy)

@@ -110,6 +110,7 @@ struct fake_domain {
 	bool arrived;       /* it was, and has not run here yet */
 	unsigned relay; /* by which the rest of it can come, after its way broke down; 0: none */
 	bool stale;     /* … and has run elsewhere since */
+	bool unheard;   /* another host's QEMU was the last that told the network where it is */
 };
 
 /* X(constant, word): a job's, in order. A guest stands still from SWITCH on. */

@@ -368,6 +368,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_MIGRATE_PASS:
 	case OP_MIGRATE_RELAY:
 	case OP_MIGRATE_ABORT:
+	case OP_MIGRATE_ANNOUNCE:
 	case OP_MIGRATE_RESUME:
 	case OP_KIND_MAX:
 		break;
@@ -543,6 +544,8 @@ void watch_submit(struct world *w, const struct op *op)
 	if (why)
 		world_fail(w, "op %s left for %s although %s", op_kind_name(op->kind), op->name,
 			why);
+	if (op->kind == OP_MIGRATE_ANNOUNCE && fake_find_uuid(w, op->uuid))
+		fake_find_uuid(w, op->uuid)->unheard = false; /* as far as it can */
 	if (op->kind == OP_START)
 		check_alone(w, op);
 	if (is_start(op))
@@ -575,6 +578,17 @@ void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_
 
 /* ---- rest ------------------------------------------------------------------------------------------ */
 
+/* A guest that goes on here has been announced, if another host's QEMU ever was. */
+static void quiet_guest(struct world *w, const struct migration *g)
+{
+	const struct machine *m = machines_find(&w->agent->machines, g->meta.ns, g->vmi);
+	const struct fake_domain *dom = m && m->vmi ? fake_find_uuid(w, m->vmi->typed.uuid) : NULL;
+
+	if (migration_is_over(g) && g->role == MIGRATION_SOURCE && !g->moved && dom &&
+		dom->active && dom->state == DOMAIN_RUNNING && dom->unheard)
+		world_fail(w, "%s goes on here, and the network believes it elsewhere", g->vmi);
+}
+
 static void quiet_migrations(struct world *w)
 {
 	const struct agent *agent = w->agent;
@@ -587,6 +601,7 @@ static void quiet_migrations(struct world *w)
 		if (!migration_is_over(g) && plan.step != MIGRATION_STEP_NONE)
 			world_fail(w, "%s: nothing new, and still its migration plans to %s",
 				g->vmi, migration_step_name(plan.step));
+		quiet_guest(w, g);
 	}
 }
 

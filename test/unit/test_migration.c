@@ -390,6 +390,23 @@ static void source_mended(void)
 	pauses(REASON_POSTCOPY);
 }
 
+static void networked(void)
+{
+	vmi.typed.n_interfaces = 1;
+}
+
+static void announced(void)
+{
+	networked();
+	g.announced = true;
+}
+
+static void announcing(void)
+{
+	networked();
+	m.ops[LANE_GUEST].kind = OP_MIGRATE_ANNOUNCE;
+}
+
 #define SAY(kind)  MIGRATION_STEP_SAY, HANDOVER_##kind
 #define STEP(step) MIGRATION_STEP_##step, 0
 
@@ -496,6 +513,15 @@ static const struct row source_rows[] = {
 	{ { aborted, paused_by_user }, STEP(RESTORE), NULL },
 	{ { aborted }, STEP(RESTORE), NULL },
 	{ { aborted, went_over }, STEP(RESTORE), NULL },
+	{ { aborted, networked }, STEP(ANNOUNCE), NULL },
+	{ { aborted, networked, paused_by_user }, STEP(ANNOUNCE), NULL },
+	{ { aborted, networked, broke_down }, STEP(RESTORE), NULL },
+	{ { aborted, networked, stopping }, STEP(RESTORE), NULL },
+	{ { aborted, networked, went_over }, STEP(RESTORE), NULL },
+	{ { aborted, networked, busy_lane }, SAY(ABORT), NULL },
+	{ { aborted, networked, stands_still }, STEP(RESUME), NULL },
+	{ { aborted, announced }, STEP(RESTORE), NULL },
+	{ { aborted, announcing }, SAY(ABORT), NULL },
 	{ { aborted, unseen }, SAY(ABORT), NULL },
 	{ { aborted, run_is_gone }, STEP(RESTORE), NULL },
 	{ { aborted, restored }, SAY(ABORT), NULL },
@@ -671,6 +697,18 @@ static void no_libvirt(void)
 	view.connected = false;
 }
 
+static void came_just_now(void)
+{
+	networked();
+	g.complete_at = NOW - MIGRATION_HEARD_MS;
+}
+
+static void came_long_ago(void)
+{
+	networked();
+	g.complete_at = NOW - MIGRATION_HEARD_MS - 1;
+}
+
 static const struct row target_rows[] = {
 	{ { in }, STEP(PREPARE), NULL },
 	{ { in, no_libvirt }, STEP(NONE), NULL },
@@ -696,6 +734,13 @@ static const struct row target_rows[] = {
 	{ { owner, called_off }, STEP(RESUME), NULL }, /* too late */
 	{ { owner, held }, STEP(FINISH), NULL },
 	{ { owner, running }, STEP(FINISH), NULL },
+	{ { owner, running, networked }, STEP(ANNOUNCE),
+		NULL }, /* nobody knows how long ago it came */
+	{ { owner, running, came_long_ago }, STEP(ANNOUNCE), NULL },
+	{ { owner, running, came_just_now }, STEP(FINISH), NULL },
+	{ { owner, running, came_long_ago, announced }, STEP(FINISH), NULL },
+	{ { owner, running, announcing }, STEP(NONE), NULL },
+	{ { owner, came_long_ago }, STEP(RESUME), NULL },
 	{ { owner, gone }, STEP(FINISH), "the target lost it" },
 	{ { owner, run_is_gone }, STEP(FINISH), "its run is gone" },
 	{ { owner, discarded }, STEP(DISCARD), NULL },

@@ -259,6 +259,7 @@ static const struct {
 	{ OP_MIGRATE_PASS, "migrate-pass", LANE_GUEST, 30000 },
 	{ OP_MIGRATE_RELAY, "migrate-relay", LANE_GUEST, 60000 },
 	{ OP_MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30000 },
+	{ OP_MIGRATE_ANNOUNCE, "migrate-announce", LANE_GUEST, 30000 },
 	{ OP_MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30000 },
 	{ OP_PROBE, "probe", LANE_PROBE, 90000 },
 	{ OP_SCREENSHOT, "screenshot", LANE_ERRAND, 15000 },
