@@ -173,7 +173,7 @@ void vmi_shift(struct vmi *vmi, msec by)
 	for (size_t i = 0; i < ARRAY_SIZE(vmi_fields); i++) {
 		msec *at = (msec *)((char *)vmi + vmi_fields[i].offset);
 
-		if (vmi_fields[i].type == FIELD_DEADLINE && *at)
+		if (vmi_fields[i].type == FIELD_DEADLINE && *at && *at != NEVER)
 			*at = MAX(*at + by, 1);
 	}
 }
@@ -255,7 +255,7 @@ static void read_times(const struct reader *r, struct condition_times *times)
 			continue;
 		copy_str(time->type, sizeof(time->type), item->string);
 		copy_str(time->state, sizeof(time->state), state);
-		time->since = (msec)since->valuedouble;
+		time->since = stored_number(since);
 		times->n++;
 	}
 }
@@ -281,8 +281,7 @@ static void read_entered(const struct reader *r, struct vmi *vmi)
 	for (unsigned phase = 0; phase < PHASE_MAX; phase++) {
 		const cJSON *at = cJSON_GetObjectItemCaseSensitive(entered, phase_name(phase));
 
-		if (at)
-			vmi->phase_wall[phase] = (msec)at->valuedouble;
+		vmi->phase_wall[phase] = stored_number(at);
 	}
 }
 
@@ -311,6 +310,9 @@ static int parse_document(const char *document, struct documents *ret, struct er
 
 static bool enums_are_valid(const struct vm *vm)
 {
+	for (unsigned i = 0; i < vm->n_requests; i++)
+		if (vm->requests[i].action >= REQUEST_ACTION_MAX)
+			return false;
 	return vm->strategy < STRATEGY_MAX && vm->recorded < STRATEGY_MAX &&
 		vm->type_trouble < TYPE_TROUBLE_MAX;
 }
@@ -319,7 +321,8 @@ static bool vmi_enums_are_valid(const struct vmi *vmi)
 {
 	return vmi->phase < PHASE_MAX && vmi->pause < PAUSE_MAX &&
 		vmi->paused_by < DOMAIN_REASON_MAX && vmi->act < ACT_MAX &&
-		vmi->words < WORDS_STATE_MAX;
+		vmi->words < WORDS_STATE_MAX && vmi->obstacle < OBSTACLE_MAX &&
+		vmi->end.stopped < DOMAIN_REASON_MAX;
 }
 
 int vm_load(const char *document, const char *state, bool same_boot, struct vm **ret_vm,
@@ -392,8 +395,7 @@ int migration_load(const char *state, bool same_boot, struct migration **ret, st
 		const cJSON *at =
 			cJSON_GetObjectItemCaseSensitive(entered, migration_phase_name(phase));
 
-		if (at)
-			g->phase_wall[phase] = (msec)at->valuedouble;
+		g->phase_wall[phase] = stored_number(at);
 	}
 	cJSON_Delete(json);
 	g->prepared = g->role == MIGRATION_TARGET && g->offer; /* it has been told so */

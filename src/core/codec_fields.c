@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/codec_private.h"
 
+#include <limits.h>
+
+#define STORED_MAX 1e18
+
 static void write_field(cJSON *json, const struct field *f, const void *object)
 {
 	const char *at = (const char *)object + f->offset;
@@ -31,6 +35,23 @@ static void write_field(cJSON *json, const struct field *f, const void *object)
 	}
 }
 
+/* Nothing that is computed with it overflows; NEVER is stored as what it is nearest to. */
+int64_t stored_number(const cJSON *item)
+{
+	double number = cJSON_IsNumber(item) ? item->valuedouble : 0;
+
+	if (number >= (double)NEVER)
+		return NEVER;
+	return number > -STORED_MAX && number < STORED_MAX ? (int64_t)number : 0;
+}
+
+static unsigned stored_unsigned(const cJSON *item)
+{
+	int64_t number = stored_number(item);
+
+	return number >= 0 && number <= UINT_MAX ? (unsigned)number : 0;
+}
+
 /* Deadlines of another boot are over: 0 is the past. */
 static void read_field(const cJSON *json, const struct field *f, bool same_boot, void *object)
 {
@@ -48,11 +69,11 @@ static void read_field(const cJSON *json, const struct field *f, bool same_boot,
 		return;
 	case FIELD_NUMBER:
 	case FIELD_DEADLINE:
-		*(int64_t *)at = (int64_t)item->valuedouble;
+		*(int64_t *)at = stored_number(item);
 		return;
 	case FIELD_UNSIGNED:
 	case FIELD_ENUM:
-		*(unsigned *)at = (unsigned)item->valuedouble;
+		*(unsigned *)at = stored_unsigned(item);
 		return;
 	case FIELD_BOOL:
 		*(bool *)at = cJSON_IsTrue(item);

@@ -264,7 +264,45 @@ START_TEST(test_broken_rows_are_refused)
 				 "{\"namespace\":\"a\",\"name\":\"b\",\"strategy\":99}", true, &vm,
 				 &err),
 		0);
+	ck_assert_int_lt(vm_load("{\"spec\":{}}",
+				 "{\"namespace\":\"a\",\"name\":\"b\",\"requests\":[{\"action\":7}]}",
+				 true, &vm, &err),
+		0);
 	ck_assert_ptr_null(vm);
+}
+END_TEST
+
+/* What a peer says of a guest is read in the same way: no number of it is computed with that overflows. */
+START_TEST(test_wild_numbers)
+{
+	static const struct {
+		const char *number;
+		msec is;
+	} cases[] = {
+		{ "1e300", NEVER },
+		{ "-1e300", 0 },
+		{ "1.5e18", 0 },
+		{ "\"7\"", 0 },
+		{ "9223372036854775807", NEVER },
+		{ "12", 12 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		autofree char *state = xasprintf("{\"namespace\":\"a\",\"name\":\"b\","
+						 "\"killAt\":%s,\"tries\":%s,"
+						 "\"entered\":{\"Running\":%s}}",
+			cases[i].number, cases[i].number, cases[i].number);
+		struct vmi *vmi = NULL;
+		struct err err;
+
+		ck_assert_int_eq(vmi_load("{\"spec\":" VMI_SPEC "}", state, true, &vmi, &err), 0);
+		ck_assert_int_eq(vmi->kill_at, cases[i].is);
+		ck_assert_int_eq(vmi->phase_wall[PHASE_RUNNING], cases[i].is);
+		ck_assert_uint_eq(vmi->tries, cases[i].is == 12 ? 12 : 0);
+		vmi_shift(vmi, -NEVER / 2);
+		ck_assert_int_ge(vmi->kill_at, 0);
+		vmi_free(vmi);
+	}
 }
 END_TEST
 
@@ -279,6 +317,7 @@ Suite *test_codec_suite(void)
 	tcase_add_test(tcase, test_another_hosts_deadlines);
 	tcase_add_test(tcase, test_document_keeps_number_text);
 	tcase_add_test(tcase, test_broken_rows_are_refused);
+	tcase_add_test(tcase, test_wild_numbers);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
