@@ -331,6 +331,9 @@ struct target target_find(const struct agent *agent, enum object_kind kind, cons
 	const char *name);
 bool target_is_changed(const struct target *t); /* not committed yet */
 struct object_meta *machine_meta(const struct machine *m, enum object_kind kind); /* or NULL */
+/* A UUID is one domain's: two that claim it could never both run. but: whose it may be; or NULL. */
+int agent_check_uuid(const struct agent *agent, const char *uuid, const struct machine *but,
+	struct err *err);
 /* Whether nothing of that name or of its UUID is in the way. ERR_EXISTS, ERR_CONFLICT, ERR_INVALID,
  * ERR_FORBIDDEN. */
 int agent_check_create(const struct agent *agent, const struct manifest *manifest, struct err *err);

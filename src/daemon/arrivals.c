@@ -171,14 +171,14 @@ static void run_facts(const struct arrival *a, struct migration_facts *f)
 /* Its VM is checked as well, so that what comes with COMMIT is no surprise. */
 static int read_guest(struct arrival *a, bool is_new, struct err *err)
 {
-	const char *vm = cargo_text(a->json, "vm");
+	struct vm *vm;
 
-	if (vm && cargo_check(a->agent, vm, is_new, err) < 0)
+	if (cargo_vm(a->agent, a->json, is_new, &vm, err) < 0)
 		return -(int)err->code;
+	vm_free(vm);
 	if (cargo_run(a->agent, a->json, is_new, &a->vmi, err) < 0)
 		return -(int)err->code;
-	if (streq(a->vmi->meta.ns, a->ns) && streq(a->vmi->meta.name, a->name) &&
-		a->vmi->phase == PHASE_RUNNING)
+	if (a->vmi->phase == PHASE_RUNNING)
 		return 0;
 	vmi_free(take(&a->vmi));
 	return err_set(err, ERR_BAD_REQUEST, "it is another run");
@@ -268,11 +268,10 @@ static struct migration *arrive(const struct arrival *a)
 /* Its VM waits for it: who looks sees which is to come. */
 static struct vm *receiver(const struct arrival *a)
 {
-	const char *document = cargo_text(a->json, "vm"), *state = cargo_text(a->json, "vmState");
 	struct vm *vm;
 	struct err ignored;
 
-	return document && state && vm_load(document, state, false, &vm, &ignored) == 0 ? vm : NULL;
+	return cargo_vm(a->agent, a->json, false, &vm, &ignored) == 0 ? vm : NULL;
 }
 
 /* The run waits for what will be sent: nobody but the migration does anything to it. */

@@ -16,9 +16,10 @@
 char *cargo_of(const struct agent *agent, const struct machine *m, struct now now);
 /* Text of a cargo, or NULL; borrowed of it. */
 const char *cargo_text(const cJSON *json, const char *key);
-/* Whether this node would take that object from a file; is_new: and has no other of its name. */
-int cargo_check(const struct agent *agent, const char *text, bool is_new, struct err *err);
-/* The run of a cargo; owned by the caller. */
+/* The run of a cargo, and its VM, or NULL if it brings none; owned by the caller. Only what this node would take from a
+ * file, of the names that the cargo says, and with no UID of others here; is_new: and has no other of its name. */
+int cargo_vm(const struct agent *agent, const cJSON *json, bool is_new, struct vm **ret,
+	struct err *err);
 int cargo_run(const struct agent *agent, const cJSON *json, bool is_new, struct vmi **ret,
 	struct err *err);
 /* By how much this host's clock is ahead of the other's, as far as that is told. */

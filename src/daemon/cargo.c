@@ -9,6 +9,7 @@
 #include "core/json.h"
 #include "core/manifest.h"
 #include "core/migration_offer.h"
+#include "core/names.h"
 #include "daemon/arrivals.h"
 #include "daemon/migration_objects.h"
 
@@ -92,9 +93,21 @@ const char *cargo_text(const cJSON *json, const char *key)
 	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key));
 }
 
-static int check_tree(const struct agent *agent, const struct node *root, bool is_new,
-	struct err *err)
+static bool is_of(const cJSON *json, const char *ns, const char *name)
 {
+	return streq(cargo_text(json, "namespace"), ns) && streq(cargo_text(json, "name"), name);
+}
+
+struct judgement { /* of an object of a cargo */
+	const struct agent *agent;
+	const cJSON *json; /* the cargo */
+	enum object_kind kind;
+	bool is_new;
+};
+
+static int check_tree(const struct judgement *c, const struct node *root, struct err *err)
+{
+	const struct agent *agent = c->agent;
 	struct manifest manifest;
 	struct findings findings = { 0 };
 	autofree char *words = NULL;
@@ -106,14 +119,16 @@ static int check_tree(const struct agent *agent, const struct node *root, bool i
 		return err_set(err, ERR_INVALID,
 			"the target would not take it from a file, either: %s",
 			words ? words : "it is not valid");
-	if (is_new)
+	if (manifest.kind != c->kind || !is_of(c->json, manifest.ns, manifest.name))
+		ret = err_set(err, ERR_BAD_REQUEST, "it holds another object than it says");
+	else if (c->is_new)
 		ret = agent_check_create(agent, &manifest, err);
 	manifest_done(&manifest);
 	return ret;
 }
 
 /* A peer's word is worth no more than a file's: what this node would not take from one it does not take. */
-int cargo_check(const struct agent *agent, const char *text, bool is_new, struct err *err)
+static int check_text(const struct judgement *c, const char *text, struct err *err)
 {
 	struct documents docs = { 0 };
 	struct place at = { 0 };
@@ -124,23 +139,87 @@ int cargo_check(const struct agent *agent, const char *text, bool is_new, struct
 		return err_set(err, ERR_BAD_REQUEST, "what should be an object is none: %s",
 			why.msg);
 	if (docs.n == 1)
-		ret = check_tree(agent, docs.roots[0], is_new, err);
+		ret = check_tree(c, docs.roots[0], err);
 	else
 		ret = err_set(err, ERR_BAD_REQUEST, "what should be an object is none");
 	documents_done(&docs);
 	return ret;
 }
 
+static bool has_uid(const struct machine *m, const char *uid)
+{
+	return (m->vm && streq(m->vm->meta.uid, uid)) ||
+		(m->vmi && (streq(m->vmi->meta.uid, uid) || streq(m->vmi->owner, uid)));
+}
+
+/* A UID names files of this host, and whose its Secrets are: it is one, and of no other machine here. */
+static bool is_free(const struct judgement *c, const char *uid)
+{
+	const struct machines *ms = &c->agent->machines;
+
+	for (size_t i = 0; i < ms->n; i++)
+		if (has_uid(ms->list[i], uid) &&
+			!is_of(c->json, ms->list[i]->ns, ms->list[i]->name))
+			return false;
+	return is_uuid(uid);
+}
+
+/* The state says again what the document is, whose word was checked. */
+static int check_meta(const struct judgement *c, const struct object_meta *meta, struct err *err)
+{
+	if (!is_of(c->json, meta->ns, meta->name))
+		return err_set(err, ERR_BAD_REQUEST, "it holds another object than it says");
+	if (!is_free(c, meta->uid))
+		return err_set(err, ERR_CONFLICT, "its UID is none, or another machine's");
+	return 0;
+}
+
 int cargo_run(const struct agent *agent, const cJSON *json, bool is_new, struct vmi **ret,
 	struct err *err)
 {
 	const char *document = cargo_text(json, "vmi"), *state = cargo_text(json, "vmiState");
+	struct judgement c = { agent, json, KIND_VMI, is_new };
+	struct vmi *vmi;
+	int rc;
 
 	if (!document || !state)
 		return err_set(err, ERR_BAD_REQUEST, "it holds no run");
-	if (cargo_check(agent, document, is_new, err) < 0)
+	if (check_text(&c, document, err) < 0 || vmi_load(document, state, true, &vmi, err) < 0)
 		return -(int)err->code;
-	return vmi_load(document, state, true, ret, err);
+	free(take(&vmi->held)); /* it is the other host's */
+	rc = check_meta(&c, &vmi->meta, err);
+	if (rc == 0 && *vmi->owner && !is_free(&c, vmi->owner))
+		rc = err_set(err, ERR_CONFLICT, "its owner is none, or another machine");
+	if (rc < 0)
+		vmi_free(vmi);
+	else
+		*ret = vmi;
+	return rc;
+}
+
+int cargo_vm(const struct agent *agent, const cJSON *json, bool is_new, struct vm **ret,
+	struct err *err)
+{
+	const char *document = cargo_text(json, "vm"), *state = cargo_text(json, "vmState");
+	struct judgement c = { agent, json, KIND_VM, is_new };
+	struct vm *vm;
+	int rc;
+
+	*ret = NULL;
+	if (!document || !state)
+		return 0;
+	if (check_text(&c, document, err) < 0 || vm_load(document, state, false, &vm, err) < 0)
+		return -(int)err->code;
+	free(take(&vm->adopts)); /* a domain of the other host */
+	rc = check_meta(&c, &vm->meta, err);
+	if (rc == 0)
+		rc = agent_check_uuid(agent, vm->uuid,
+			machines_find(&agent->machines, vm->meta.ns, vm->meta.name), err);
+	if (rc < 0)
+		vm_free(vm);
+	else
+		*ret = vm;
+	return rc;
 }
 
 /* What the other host saw of its domain is not so of ours. */
@@ -182,14 +261,15 @@ void cargo_unpack(struct agent *agent, struct machine *m, struct vm *vm, struct 
 /* Not one that names another domain of this host, either. */
 static bool is_same_run(const struct vmi *vmi, const struct vmi *before)
 {
-	return streq(vmi->meta.uid, before->meta.uid) && !vmi->domain &&
-		streq(vmi->typed.uuid, before->typed.uuid);
+	return !vmi->domain &&
+		(!before ||
+			(streq(vmi->meta.uid, before->meta.uid) &&
+				streq(vmi->typed.uuid, before->typed.uuid)));
 }
 
 static int unpack_text(struct agent *agent, struct machine *m, const cJSON *json, struct now now,
 	struct err *err)
 {
-	const char *document = cargo_text(json, "vm"), *state = cargo_text(json, "vmState");
 	struct vm *vm = NULL;
 	struct vmi *vmi;
 	int ret = cargo_run(agent, json, false, &vmi, err);
@@ -197,12 +277,10 @@ static int unpack_text(struct agent *agent, struct machine *m, const cJSON *json
 	if (ret < 0)
 		return ret;
 	if (!streq(vmi->meta.ns, m->ns) || !streq(vmi->meta.name, m->name) ||
-		(m->vmi && !is_same_run(vmi, m->vmi)))
+		!is_same_run(vmi, m->vmi))
 		ret = err_set(err, ERR_BAD_REQUEST, "it is another run");
-	if (ret == 0 && document && state)
-		ret = cargo_check(agent, document, false, err);
-	if (ret == 0 && document && state)
-		ret = vm_load(document, state, false, &vm, err);
+	if (ret == 0)
+		ret = cargo_vm(agent, json, false, &vm, err);
 	if (ret < 0) {
 		vmi_free(vmi);
 		return ret;

@@ -97,8 +97,8 @@ static bool take_orders(bool ret[VM_TYPES], struct node *vm_spec)
 	return any;
 }
 
-/* A UUID is one domain's: two that claim it could never both run (users.md 48). */
-static int check_uuid(const struct agent *agent, const char *uuid, const struct machine *but,
+/* (users.md 48) */
+int agent_check_uuid(const struct agent *agent, const char *uuid, const struct machine *but,
 	struct err *err)
 {
 	char wanted[UID_SIZE];
@@ -248,7 +248,7 @@ static int check_machine(const struct agent *agent, const struct manifest *manif
 	if (m && (m->vm || (m->vmi && m->vmi->owner[0])))
 		return err_set(err, ERR_CONFLICT, "a %s named '%s' is in the way; delete it first",
 			object_kind_name(m->vm ? KIND_VM : KIND_VMI), manifest->name);
-	return check_uuid(agent, node_text(manifest->root, path), m, err);
+	return agent_check_uuid(agent, node_text(manifest->root, path), m, err);
 }
 
 int agent_check_create(const struct agent *agent, const struct manifest *manifest, struct err *err)
@@ -377,7 +377,7 @@ static int check_replace(const struct agent *agent, const struct machine *m, enu
 {
 	if (agent_check_orders(m, err) < 0)
 		return -(int)err->code;
-	return kind == KIND_VM ? check_uuid(agent, node_text(root, VM_UUID_PATH), m, err) : 0;
+	return kind == KIND_VM ? agent_check_uuid(agent, node_text(root, VM_UUID_PATH), m, err) : 0;
 }
 
 struct node *agent_object_tree(const struct target *t)

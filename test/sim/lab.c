@@ -169,11 +169,13 @@ static void handover_arrives(struct world *w, struct pending *p)
 
 static void post(struct world *from, struct world *to, const struct handover *handover, msec delay)
 {
+	const struct net_script *s = &from->lab->scripts[handover->kind];
 	struct pending *p = world_later(to, delay, handover_arrives);
 
 	p->peer = from->host;
 	p->handover = *handover;
-	p->document = xstrdup(handover->document);
+	p->document = s->path && handover->document ? forge(handover->document, s->path, s->value)
+						    : xstrdup(handover->document);
 	p->handover.document = p->document;
 }
 
@@ -208,6 +210,27 @@ static void set_cut(struct world *w, const char *a, const char *b, bool cut)
 	lab_changed(w);
 }
 
+/* "@node2/web" is the UID of the run that it has there. */
+static const char *forged_value(struct world *w, char *value)
+{
+	char *slash = *value == '@' ? strchr(value, '/') : NULL;
+	const struct world *host;
+	const struct machine *m;
+
+	if (!slash)
+		return value;
+	*slash = '\0';
+	host = world_named(w, value + 1);
+	m = host ? machines_find(&host->agent->machines, "default", slash + 1) : NULL;
+	return m && m->vmi ? m->vmi->meta.uid : value;
+}
+
+static void forge_from_now_on(struct world *w, struct net_script *s, char *const *rest, size_t n)
+{
+	replace_str(&s->path, n > 1 ? rest[0] : NULL);
+	replace_str(&s->value, n > 1 ? forged_value(w, rest[1]) : NULL);
+}
+
 static void script(struct net_script *s, const char *what, char *const *rest, size_t n)
 {
 	unsigned count = n ? (unsigned)atoi(rest[0]) : 1;
@@ -230,7 +253,8 @@ static void break_way(struct world *w, const char *a, const char *b)
 		fake_break_way(one, two);
 }
 
-/* net cut A B; net heal A B; net break FROM TO; net lose|double|late KIND|all [COUNT [MS]] */
+/* net cut A B; net heal A B; net break FROM TO; net lose|double|late KIND|all [COUNT [MS]];
+ * net forge KIND [PATH VALUE] */
 bool lab_command(struct world *w, char *const *words, size_t n)
 {
 	bool cut = n == 3 && streq(words[0], "cut"), known = false;
@@ -246,7 +270,10 @@ bool lab_command(struct world *w, char *const *words, size_t n)
 	for (unsigned kind = 0; n > 1 && kind < HANDOVER_MAX; kind++) {
 		if (!streq(words[1], "all") && !streq(words[1], handover_name(kind)))
 			continue;
-		script(&w->lab->scripts[kind], words[0], words + 2, n - 2);
+		if (streq(words[0], "forge"))
+			forge_from_now_on(w, &w->lab->scripts[kind], words + 2, n - 2);
+		else
+			script(&w->lab->scripts[kind], words[0], words + 2, n - 2);
 		known = true;
 	}
 	return known;
@@ -341,6 +368,10 @@ void lab_close(struct world *w)
 	for (unsigned i = 1; i < lab->n; i++) {
 		world_done(lab->hosts[i]);
 		free(lab->hosts[i]);
+	}
+	for (unsigned i = 0; i < HANDOVER_MAX; i++) {
+		free(lab->scripts[i].path);
+		free(lab->scripts[i].value);
 	}
 	free(lab);
 }

@@ -229,7 +229,12 @@ struct mark {
 struct net_script { /* what becomes of the next messages of a kind */
 	unsigned lost, doubled, late;
 	msec delay; /* of those that are late */
+	char *path,
+		*value; /* owned: what is another in all documents of the kind; NULL: nothing is */
 };
+
+/* The document with another value at that path, which leads through texts that are JSON; owned by the caller. */
+char *forge(const char *document, const char *path, const char *value);
 
 struct lab {
 	struct world *hosts[HOSTS_MAX]; /* the first borrowed, the others owned */
