@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -26,6 +27,8 @@
 #define BACKLOG     64
 #define FOLDER_MODE 0711 /* QEMU must get to its own folder in it */
 #define QEMU_FOLDER "qemu"
+#define SHOWN_AS \
+	"vmagent-relay" /* systemd and ps say it: else it had the name of the link that was executed */
 
 /* ---- what streams tell ---------------------------------------------------------------------------------- */
 
@@ -309,6 +312,7 @@ static int run(const char *folder, struct err *err)
 	struct relay relay = { 0 };
 	int rc;
 
+	prctl(PR_SET_NAME, SHOWN_AS);
 	init(&relay, folder);
 	rc = read_config(&relay, err);
 	relay.hold = relay.config.hold;

@@ -4,6 +4,7 @@
 # data disk, on which it counts.
 
 declare -A uid # of the latest run of each, by its name
+IMAGES=$T/img # where the agents find guest.img
 
 vmi_at() { at "$1" get vmi "$2" -o jsonpath="{$3}" 2>/dev/null; }     # HOST NAME PATH
 runs_at() { [ "$(vmi_at "$1" "$2" .status.phase)" = Running ]; }      # HOST NAME
@@ -41,7 +42,7 @@ vm_at()
 		          autoattachPodInterface: false
 		          disks: [ { name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } } ${4:+, { name: seed, $4 \}} ]
 		      volumes:
-		      - { name: root, containerDisk: { image: 'file://$T/img/guest.img' } }
+		      - { name: root, containerDisk: { image: 'file://$IMAGES/guest.img' } }
 		      - { name: data, $3 }
 		      ${5:+- { name: seed, $5 \}}
 	YAML

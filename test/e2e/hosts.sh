@@ -206,12 +206,16 @@ hosts_end()
 # coherency with TCG memory access"). That is so where the block is a multiple of 64 pages, as libvirt makes it. So these
 # tests' QEMUs get two pages more.
 QEMU=/usr/bin/qemu-system-x86_64 QEMU_ASIDE=/usr/bin/qemu-system-i386 # where its real one goes: it finds its data from there
-qemu_sees_writes()
+qemu_loses_writes()
 {
 	local version
 	version=$($QEMU --version | sed -n 's/.* version \([0-9]*\).*/\1/p')
-	! grep -q -w -E 'vmx|svm' /proc/cpuinfo && [ "$version" -lt 9 ] && [ -e $QEMU_ASIDE ] || return 0
-	cat >"$T/qemu" <<-SH
+	! grep -q -w -E 'vmx|svm' /proc/cpuinfo && [ "$version" -lt 9 ] && [ -e $QEMU_ASIDE ]
+}
+
+qemu_script()
+{
+	cat <<-SH
 		#!/bin/bash
 		args=() before=
 		for arg in "\$@"; do
@@ -225,6 +229,12 @@ qemu_sees_writes()
 		done
 		exec -a $QEMU $QEMU_ASIDE "\${args[@]}"
 	SH
+}
+
+qemu_sees_writes()
+{
+	qemu_loses_writes || return 0
+	qemu_script >"$T/qemu"
 	chmod 755 "$T/qemu"
 	mount --bind $QEMU $QEMU_ASIDE && mount --bind "$T/qemu" $QEMU || fail 'cannot put a script in front of QEMU'
 }

@@ -2,91 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # The installed service on a Debian that systemd has booted: install and uninstall, its rights and hardening, the
 # watchdog, who may use the socket, what outlives what, and a reboot of the host.
-# The Debian is a container below $T. Its base is made once, in build/long (or where DEBIAN_BASE says): half a GB.
 # environments: systemd
 # takes: 300
 # shellcheck source-path=SCRIPTDIR source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=debian.sh
+. "$(dirname "$0")/debian.sh"
 
-BASE=${DEBIAN_BASE:-$PWD/build/long/debian}
-R=$T/debian
-BUILT=$B            # the programs to install
-MACHINE='' INIT=''  # pids: the container, and its PID 1
 MADE=' creating the new virtual machine instance'
+R=$T/debian
 unset VMAGENT_SOCKET
 
-# ---- the machine -------------------------------------------------------------------------------------------------
-
-left_out() { echo "# $NAME is left out: $*"; exit 0; }
-
-can_run()
-{
-	[ "$(id -u)" = 0 ] || left_out "needs root"
-	[ "$(. /etc/os-release && echo "$ID")" = debian ] || left_out "needs Debian, to make another of its kind"
-	tools/deps --probe long 2>/dev/null || left_out "needs what 'tools/deps long' brings"
-}
-
-# Packages of the shared libraries that our programs load.
-libraries()
-{
-	ldd "$BUILT/vmagent" "$BUILT/vmactl" | awk '/=> \// { print $3; print "/usr" $3 }' |
-		xargs dpkg -S 2>/dev/null | cut -d : -f 1 | sort -u | paste -s -d ,
-}
-
-mirror() { apt-get indextargets --format '$(SITE) $(CODENAME) $(CREATED_BY)' | awk '$3 == "Packages" { print $1; exit }'; }
-
-make_base()
-{
-	[ ! -e "$BASE/made" ] || return 0
-	echo "# making $BASE"
-	rm -rf "$BASE"
-	mkdir -p "$BASE"
-	# libpam-systemd by name, because debootstrap does not see what provides logind
-	debootstrap --variant=minbase --include="systemd,systemd-sysv,dbus,libpam-systemd,procps,$(libraries),\
-libvirt-daemon-system,libvirt-clients,qemu-system-x86,qemu-utils" \
-		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "$BASE" "$(mirror)" >"$T/log/debootstrap.txt" 2>&1 ||
-		fail "debootstrap"
-	touch "$BASE/made"
-}
-
-tool() { B=$BUILT DESTDIR=$R PREFIX=/usr/local tools/install "$1"; }
 files() { find "$R" -xdev ! -type d | sort; }
-
-# inside COMMAND...: in the booted machine, as its root.
-inside()
-{
-	nsenter -t "$INIT" -m -u -i -n -p -r -w env -i HOME=/root \
-		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
-}
-
-is_booted() { inside systemctl is-system-running 2>&1 | grep -q -E 'running|degraded'; }
-
+inside() { within debian "$@"; }
 boot()
 {
-	local unit=--keep-unit
-	[ ! -d /run/systemd/system ] || unit=
-	systemd-nspawn -q -b -D "$R" --register=no $unit --capability=all --private-network </dev/null >>"$T/log/boot.txt" 2>&1 &
-	MACHINE=$!
-	await "the machine has a PID 1" pgrep -P "$MACHINE"
-	INIT=$(pgrep -P "$MACHINE")
-	await "the machine is up" is_booted
-	RUN=/proc/$INIT/root/run/libvirt/qemu
-}
-
-power_off()
-{
-	inside systemctl poweroff
-	await "the machine is off" not alive "$MACHINE"
-	MACHINE=
-}
-
-# shellcheck disable=SC2317 # the trap calls it
-end()
-{
-	[ -n "$MACHINE" ] || return
-	inside journalctl --no-pager >"$T/log/journal.txt" 2>&1
-	kill -9 "$INIT" # and with it all that runs in there
-	wait "$MACHINE"
+	machine_boot debian
+	RUN=/proc/${INIT[debian]}/root/run/libvirt/qemu
 }
 
 # ---- what the tests say ------------------------------------------------------------------------------------------
@@ -117,15 +49,10 @@ unharmed()
 
 # ---- installed ---------------------------------------------------------------------------------------------------
 
-mkdir -p "$T/log"
-can_run
-make_base
-trap end EXIT
-trap 'exit 1' INT TERM
-cp -a --reflink=auto "$BASE/." "$R" || fail "copy of the base"
-echo 'cgroup_controllers = [ ]' >>"$R/etc/libvirt/qemu.conf" # those of a container are read-only
+machines_begin
+machine_new debian
 files >"$T/before"
-tool install
+machine_tool install debian
 systemctl -q --root="$R" enable vmagent
 boot
 inside useradd -m -G vmagent insider
@@ -189,7 +116,7 @@ for name in rerun manual; do
 done
 manual=$(vmi_uid manual)
 is "no restart so far was taken for a shutdown" "$(journal_of 0 'HostShutdown\|the host goes down')" 0
-power_off
+machine_off debian
 boot
 await "the agent answers" vmactl get vm
 soon "Always: a new run after a boot" other "$uid" vmi_uid web
@@ -215,8 +142,8 @@ for name in web rerun manual; do
 done
 is "no QEMU is left" "$(inside pgrep -c qemu-system)" 0
 inside systemctl -q disable --now vmagent
-power_off
-tool uninstall
+machine_off debian
+machine_tool uninstall debian
 files >"$T/after"
 comm -13 "$T/before" "$T/after" >"$T/log/left.txt"
 is "uninstall leaves none of its files" "$(grep -E "^$R/(usr|etc/systemd)/" "$T/log/left.txt")" ''
