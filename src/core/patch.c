@@ -315,14 +315,19 @@ static int do_move(const struct operation *op, struct err *err)
 	return rc;
 }
 
+/* As Kubernetes' own library has it, a test for null is one for a member that is not there, too. */
 static int do_test(const struct operation *op, struct err *err)
 {
 	struct spot s;
-	int rc = find_there(op, op->path, &s, err);
+	int rc = find_spot(op->root, op->path, &s, err);
 
 	if (rc)
 		return rc;
-	if (!node_equal(value_at(op->root, &s), op->value))
+	if (!s.there)
+		rc = op->value->kind == NODE_NULL && s.parent->kind == NODE_MAP
+			? 0
+			: no_path(op->path, err);
+	else if (!node_equal(value_at(op->root, &s), op->value))
 		rc = err_set(err, ERR_INVALID, "the test of '%.200s' failed: its value is another",
 			op->path);
 	spot_done(&s);
