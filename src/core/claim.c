@@ -129,9 +129,25 @@ static void mode_rules(struct check *c, const struct node *root)
 			"ReadWriteOncePod does not go with other access modes");
 }
 
+#define UPLOAD_TARGET "cdi.kubevirt.io/storage.upload.target"
+#define UPLOAD_PHASE  "cdi.kubevirt.io/storage.pod.phase"
+
+/* Who writes it then waits for a pod that takes the content. One that was filled elsewhere has it still. */
+static void upload_rules(struct check *c, const struct node *root)
+{
+	const struct node *annotations = node_at(root, "metadata.annotations");
+	const struct node *target = node_get(annotations, UPLOAD_TARGET);
+
+	if (target && !node_get(annotations, UPLOAD_PHASE))
+		check_add_key(c, target, "metadata.annotations." UPLOAD_TARGET,
+			"uploads are not built: put the content into the claim's disk.img, as a "
+			"raw image, before its first use");
+}
+
 void claim_rules(struct check *c, const struct node *root)
 {
 	mode_rules(c, root);
+	upload_rules(c, root);
 	claim_limit_rules(c, node_get(root, "spec"), "spec");
 }
 

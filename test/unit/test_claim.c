@@ -13,8 +13,12 @@ Suite *test_claim_suite(void);
 
 #define CLAIM(spec) \
 	"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {" spec "}}"
-#define SIZE(size)    "resources: {requests: {storage: " size "}}"
-#define ONCE(size)    "accessModes: [ReadWriteOnce], " SIZE(size)
+#define SIZE(size) "resources: {requests: {storage: " size "}}"
+#define ONCE(size) "accessModes: [ReadWriteOnce], " SIZE(size)
+#define UPLOAD     "cdi.kubevirt.io/storage.upload.target"
+#define ANNOTATED(annotations)                                                                         \
+	"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, annotations: {" annotations \
+	"}}, spec: {" ONCE("1Gi") "}}"
 #define CONTENT(spec) "{spec: {" spec "}}"
 
 /* ---- what is refused ------------------------------------------------------------------------------ */
@@ -41,6 +45,7 @@ static const struct {
 	{ CLAIM(ONCE("1Gi") ", storageClassNam: x"), "spec.storageClassNam",
 		"did you mean 'storageClassName'?" },
 	{ CLAIM(ONCE("1Gi") "}, extra: {"), "extra", "not supported" },
+	{ ANNOTATED(UPLOAD ": ''"), "metadata.annotations." UPLOAD, "uploads are not built" },
 };
 
 START_TEST(bad_ones_are_refused)
@@ -52,6 +57,20 @@ START_TEST(bad_ones_are_refused)
 	ck_assert_str_eq(findings.list[0].field, bad[_i].field);
 	ck_assert_msg(strstr(findings.list[0].message, bad[_i].message), "%s: %s", bad[_i].spec,
 		findings.list[0].message);
+	findings_done(&findings);
+}
+END_TEST
+
+/* What was uploaded to elsewhere, and is applied here as it was read there. */
+START_TEST(one_that_was_filled_is_taken)
+{
+	struct findings findings = { 0 };
+	struct manifest manifest =
+		manifest_of(ANNOTATED(UPLOAD ": '', cdi.kubevirt.io/storage.pod.phase: Succeeded"),
+			&findings, 0);
+
+	ck_assert_uint_eq(findings.n, 0);
+	manifest_done(&manifest);
 	findings_done(&findings);
 }
 END_TEST
@@ -353,6 +372,7 @@ Suite *test_claim_suite(void)
 	TCase *tcase = tcase_create("claims");
 
 	tcase_add_loop_test(tcase, bad_ones_are_refused, 0, ARRAY_SIZE(bad));
+	tcase_add_test(tcase, one_that_was_filled_is_taken);
 	tcase_add_test(tcase, what_a_host_has_not_is_warned_of);
 	tcase_add_loop_test(tcase, its_size_and_who_may_write, 0, ARRAY_SIZE(sizes));
 	tcase_add_loop_test(tcase, its_modes_as_they_are_listed, 0, ARRAY_SIZE(shorts));
