@@ -107,7 +107,7 @@ static const struct command table[] = { /* in this order, on one VM */
 	{ "start web (0.58)",     "PUT " OLD VM "/web/start",    "{}", 202, "" },
 	{ "stop web (0.58)",      "PUT " OLD VM "/web/stop",     "{}", 202, "" },
 	{ "start nobody",         "PUT " NEW VM "/nobody/start", "{}", 404, "virtualmachines.kubevirt.io \\\"nobody\\\" not found" },
-	{ "expose vm web",        "POST /api/v1/namespaces/default/services", "{}", 404, "could not find the requested resource" },
+	{ "expose vm web",        "POST /api/v1/namespaces/default/services", "{}", 404, "services are not built" },
 	{ "image-upload dv disk", "GET /api/v1/namespaces/default/persistentvolumeclaims/disk", "", 404, "persistentvolumeclaims \\\"disk\\\" not found" },
 	{ "version",              "GET /apis/subresources.kubevirt.io", "", 200, "\"preferredVersion\":{\"groupVersion\":\"subresources.kubevirt.io/v1\"," },
 	{ "version",              "GET /apis/subresources.kubevirt.io/v1/version", "", 200, "\"gitVersion\":\"v1.9.0+vmagent-" },
@@ -119,6 +119,45 @@ START_TEST(test_exchanges)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		expect(&table[i]);
+}
+END_TEST
+
+/* "credentials add-ssh-key" adds to a list; where that fails, it makes the list, if there is none. */
+START_TEST(test_credentials)
+{
+#define KEYS "/spec/template/spec/accessCredentials"
+	static const char credential[] =
+		"{\"op\":\"add\",\"path\":\"" KEYS "/-\",\"value\":{\"sshPublicKey\":{\"source\":"
+		"{\"secret\":{\"secretName\":\"web-ssh-key\"}},\"propagationMethod\":"
+		"{\"qemuGuestAgent\":{\"users\":[\"root\"]}}}}}";
+	autofree char *first = xasprintf("[%s]", credential), *body = NULL;
+	autofree char *second = xasprintf("[{\"op\":\"test\",\"path\":\"" KEYS "\",\"value\":null},"
+					  "{\"op\":\"add\",\"path\":\"" KEYS "\",\"value\":[]},%s]",
+		credential);
+	struct client_request patch = { .line = "PATCH " VMS "/web",
+		.headers = "Content-Type: application/json-patch+json\r\n"
+			   "Accept: application/json, */*\r\n",
+		.body = first };
+
+	ck_assert_int_eq(client_request(&f.loop, f.path, &patch, NULL, NULL), 422);
+	patch.body = second;
+	ck_assert_int_eq(client_request(&f.loop, f.path, &patch, NULL, &body), 200);
+	ck_assert_msg(strstr(body, "\"secretName\":\"web-ssh-key\"") != NULL, "%s", body);
+	ck_assert_int_eq(client_request(&f.loop, f.path, &patch, NULL, NULL), 422);
+}
+END_TEST
+
+/* "image-upload pvc" waits for a pod to take the content once it has made this, so it is not made. */
+START_TEST(test_an_upload_is_refused)
+{
+	api_expect(&f, "POST /api/v1/namespaces/default/persistentvolumeclaims",
+		"{\"kind\":\"PersistentVolumeClaim\",\"apiVersion\":\"v1\",\"metadata\":{"
+		"\"name\":\"up\",\"annotations\":{\"cdi.kubevirt.io/storage.contentType\":\"\","
+		"\"cdi.kubevirt.io/storage.upload.target\":\"\"}},\"spec\":{\"accessModes\":"
+		"[\"ReadWriteOnce\"],\"resources\":{\"requests\":{\"storage\":\"1Mi\"}}},"
+		"\"status\":{}}",
+		422, "uploads are not built");
+	api_expect(&f, "GET /api/v1/namespaces/default/persistentvolumeclaims/up", NULL, 404, NULL);
 }
 END_TEST
 
@@ -148,6 +187,8 @@ Suite *test_api_virtctl_suite(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, test_exchanges);
+	tcase_add_test(tcase, test_credentials);
+	tcase_add_test(tcase, test_an_upload_is_refused);
 	tcase_add_test(tcase, test_a_console_is_refused);
 	suite_add_tcase(suite, tcase);
 	return suite;

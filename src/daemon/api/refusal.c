@@ -79,6 +79,8 @@ static const struct {
 	{ "/virtualmachineinstancepresets",	"presets are gone from KubeVirt, too: use an instancetype" },
 	{ "/virtualmachineinstancereplicasets",	"replica sets are not built: there is one host; apply a "
 						"manifest per VM" },
+	{ "/services",				"services are not built: a guest's ports are reached by 'vmactl "
+						"port-forward', or from outside by its annotation vmagent.io/host-ports" },
 	{ "/kubevirt",				"the resource is called 'kubevirts'" },
 };
 /* clang-format on */
