@@ -90,6 +90,22 @@ soon '… the other host says that, too' same Succeeded move_at b slow .status.m
 soon '… the other host says why' same 'it was cancelled' move_at b slow .status.migrationState.failureReason
 last=$(last_tick a one)
 soon '… and the guest counts on where it was' counts_at a one "$last"
+# The same by virtctl, which looks for what it calls off by its label.
+v() { HOME=$T KUBECONFIG=/dev/null virtctl --server "$SERVER" "$@" 2>&1; }
+active() { at a get vmim -l kubevirt.io/vmi-name=one -o jsonpath='{.items[*].status.phase}'; }
+if command -v virtctl >/dev/null; then
+	shows 'virtctl migrate --dry-run' 'VM one was scheduled to migrate' v migrate one --dry-run
+	denies 'virtctl migrate to a peer that is none' "'host-c' is no peer" \
+		v migrate one --addedNodeSelector=kubernetes.io/hostname=host-c
+	shows 'virtctl migrate' 'VM one was scheduled to migrate' v migrate one
+	soon '… and it runs' same Running active
+	denies '… a second time' "to move to 'host-b' already" v migrate one
+	shows '… migrate-cancel' 'VM one was scheduled to migrate-cancel' v migrate-cancel one
+	soon '… calls it off' same '' active
+	denies '… once' 'no migration to cancel' v migrate-cancel one
+else
+	skipped 'virtctl migrate, migrate-cancel: there is none on PATH'
+fi
 holds 'without the policy' k delete migrationpolicy slow
 
 move there one b >"$T/there.yaml"
