@@ -162,7 +162,15 @@ END_TEST
 START_TEST(test_what_is_read_only)
 {
 	api_expect(&f, "POST /api/v1/nodes", "{}", 405, "MethodNotAllowed");
-	api_expect(&f, "DELETE /api/v1/namespaces/default/pods/x", NULL, 405, "MethodNotAllowed");
+	api_expect(&f, "DELETE /api/v1/namespaces/default/pods/x", NULL, 405, "the VM or VMI");
+	api_expect(&f, "DELETE /api/v1/namespaces/default/events", NULL, 405, "go by themselves");
+	api_expect(&f, "DELETE /apis/events.k8s.io/v1/namespaces/default/events/x", NULL, 405,
+		"go by themselves");
+	api_expect(&f, "PATCH /api/v1/nodes/node", "{}", 405, "this host as it is");
+	api_expect(&f, "PATCH /apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt", "{}",
+		405, "change its configuration file");
+	api_expect(&f, "PATCH /apis/kubevirt.io/v1/namespaces/default/virtualmachines", "{}", 405,
+		"does not allow method PATCH on the requested resource\"");
 	api_expect(&f, "GET /api/v1/namespaces/default/nodes/x", NULL, 404, "could not find");
 	api_expect(&f, "GET /apis/vmagent.io/v1/manifestfiles", NULL, 404, "could not find");
 }

@@ -94,6 +94,15 @@ static const struct route {
 };
 /* clang-format on */
 
+static void refuse_method(struct call *call)
+{
+	const char *why = call->path.resource ? refusal_of_writes(call->path.kind) : NULL;
+
+	reply_refuse(call, ERR_METHOD,
+		"the server does not allow method %s on the requested resource%s%s",
+		call->request->method, why ? ": " : "", why ? why : "");
+}
+
 /* Nobody serves it: the path is unknown, or only the method is. */
 static void refuse(struct call *call, bool known)
 {
@@ -102,9 +111,7 @@ static void refuse(struct call *call, bool known)
 	if (!known && refusal_of(call->request->path, &call->path, &err))
 		reply_error(call, &err);
 	else if (known)
-		reply_refuse(call, ERR_METHOD,
-			"the server does not allow method %s on the requested resource",
-			call->request->method);
+		refuse_method(call);
 	else
 		reply_refuse(call, ERR_NOT_FOUND,
 			"the server could not find the requested resource");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two tables: what machines cannot do, and what is not there. A thing that gets built loses its row.
+ * Three tables: what machines cannot do, what is not there, and what is not written. A thing that gets built loses its row.
  */
 #include <string.h>
 
@@ -54,7 +54,8 @@ static const struct {
 	{ POD "/portforward",			NO_CONTAINER },
 	{ POD "/log",				"a pod here stands for its VMI's QEMU and has no log of its own: "
 						"see 'vmactl explain' and 'vmactl events'" },
-	{ POD "/eviction",			"nothing is evicted: there is one host; stop the VM" },
+	{ POD "/eviction",			"a pod here stands for its VMI's QEMU and is not evicted: move its VM with "
+						"'vmactl migrate', or stop it" },
 
 	{ "/{subapi}/guestfs",			"guestfs runs in a pod, and there are none here: use "
 						"guestfish on the disk of a stopped VM" },
@@ -83,7 +84,20 @@ static const struct {
 						"port-forward', or from outside by its annotation vmagent.io/host-ports" },
 	{ "/kubevirt",				"the resource is called 'kubevirts'" },
 };
+
+static const char *const read_only[KIND_MAX] = {
+	[KIND_KUBEVIRT]  = "it shows how the agent is configured: change its configuration file, see vmagent(8)",
+	[KIND_NODE]      = "it is this host as it is, and the agent's configuration is a file, see vmagent(8)",
+	[KIND_POD]       = "it stands for its VMI's QEMU: change or delete the VM or VMI",
+	[KIND_EVENT]     = "events are the agent's own, and go by themselves",
+	[KIND_NEW_EVENT] = "events are the agent's own, and go by themselves",
+};
 /* clang-format on */
+
+const char *refusal_of_writes(enum object_kind kind)
+{
+	return kind < KIND_MAX ? read_only[kind] : NULL;
+}
 
 static bool has_segments(const char *path, const char *segments)
 {

@@ -39,15 +39,12 @@ static void add_cause(struct node *list, const struct reply_cause *c)
 	node_append(list, cause);
 }
 
-/* A refusal that begins with the path of what is wrong: "spec.vmiName: …". Returns the length of that, or 0. */
+/* A refusal that begins with the field that is wrong: "spec.vmiName: …". Returns the length of that, or 0. */
 static size_t field_in_front(const char *words)
 {
 	size_t len = strcspn(words, ": ");
-	const char *dot = memchr(words, '.', len);
 
-	return (dot || starts_with(words, "spec:")) && words[len] == ':' && words[len + 1] == ' '
-		? len
-		: 0;
+	return words[len] == ':' && words[len + 1] == ' ' ? len : 0;
 }
 
 /* One that has no findings: a check beyond the document, of what there is. */
