@@ -340,9 +340,10 @@ struct vm {
 
 /* What was seen of a run's end that libvirt cannot tell again later; durable (design §4). */
 struct end_evidence {
-	bool killed;                /* a kill of ours was committed before it left */
-	bool guest_shutdown;        /* SHUTDOWN event: the guest did it */
-	bool panicked;              /* CRASHED event, detail PANICKED */
+	bool killed;         /* a kill of ours was committed before it left */
+	bool discarded;      /* … or that of what a migration left, of which nothing can go on */
+	bool guest_shutdown; /* SHUTDOWN event: the guest did it */
+	bool panicked;       /* CRASHED event, detail PANICKED */
 	enum domain_reason stopped; /* detail of the STOPPED event; UNKNOWN: none seen */
 };
 

@@ -83,12 +83,13 @@ enum cause cause_of(const struct vmi *vmi, const struct plan *plan)
 {
 	/* clang-format off */
 	static const enum cause of_domain[DOMAIN_REASON_MAX] = {
-		[REASON_SHUTDOWN]      = CAUSE_GUEST_POWEROFF,
-		[REASON_DESTROYED]     = CAUSE_DESTROYED,
-		[REASON_CRASHED]       = CAUSE_QEMU_CRASHED,
-		[REASON_PANICKED]      = CAUSE_GUEST_PANIC,
-		[REASON_SAVED]         = CAUSE_SAVED,
-		[REASON_FROM_SNAPSHOT] = CAUSE_REVERTED,
+		[REASON_SHUTDOWN]        = CAUSE_GUEST_POWEROFF,
+		[REASON_DESTROYED]       = CAUSE_DESTROYED,
+		[REASON_CRASHED]         = CAUSE_QEMU_CRASHED,
+		[REASON_PANICKED]        = CAUSE_GUEST_PANIC,
+		[REASON_SAVED]           = CAUSE_SAVED,
+		[REASON_FROM_SNAPSHOT]   = CAUSE_REVERTED,
+		[REASON_POSTCOPY_FAILED] = CAUSE_DISCARDED,
 	};
 	/* clang-format on */
 	enum cause cause = cause_of_host(vmi, plan);

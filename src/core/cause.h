@@ -24,6 +24,8 @@
 	X(KILLED_AT_ONCE,    "KilledAtOnce",      AGENT,   false, "killed at once")                       \
 	X(KILLED_FOR_HOST,   "KilledForHost",     HOST,    false,                                         \
 		"killed when the host could wait no longer")                                              \
+	X(DISCARDED,         "ImageDiscarded",    AGENT,   false,                                         \
+		"what a migration left of it was of no use")                                             \
 	X(DESTROYED,         "DestroyedOutside",  LIBVIRT, false, "destroyed from outside vmagent")       \
 	X(SAVED,             "SavedOutside",      LIBVIRT, false, "saved from outside vmagent")           \
 	X(REVERTED,          "RevertedOutside",   LIBVIRT, false, "reverted from outside vmagent")        \

@@ -78,6 +78,7 @@ static const struct field vmi_fields[] = {
 	F(TEXT,     vmi, "syncError",     sync_error),
 	F(ENUM,     vmi, "obstacle",      obstacle),
 	F(BOOL,     vmi, "killed",        end.killed),
+	F(BOOL,     vmi, "discarded",     end.discarded),
 	F(BOOL,     vmi, "guestShutdown", end.guest_shutdown),
 	F(BOOL,     vmi, "panicked",      end.panicked),
 	F(ENUM,     vmi, "stopped",       end.stopped),

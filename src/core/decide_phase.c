@@ -14,6 +14,8 @@ static const char *end_reason_text(const struct view *v, enum phase next, enum d
 		return NULL;
 	if (v->vmi->rebooted)
 		return "HostRebooted";
+	if (v->vmi->end.discarded)
+		return "ImageDiscarded";
 	return v->state == DOMAIN_NONE ? "DomainVanished" : "DomainEndUnknown";
 }
 

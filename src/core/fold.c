@@ -37,7 +37,7 @@ static void forget_agent(struct domain *dom)
 /* A run starts once: what was seen before came late, and is of the run before it. */
 static bool forget_evidence(struct vmi *vmi)
 {
-	struct end_evidence none = { .killed = vmi->end.killed };
+	struct end_evidence none = { .killed = vmi->end.killed, .discarded = vmi->end.discarded };
 	bool any = vmi->end.guest_shutdown || vmi->end.panicked || vmi->end.stopped;
 
 	vmi->end = none;

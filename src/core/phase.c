@@ -119,6 +119,8 @@ enum domain_reason domain_end_reason(const struct end_evidence *end, enum domain
 		return reason;
 	if (end->killed)
 		return REASON_DESTROYED;
+	if (end->discarded)
+		return REASON_UNKNOWN; /* a failure, whatever its grace */
 	if (state != DOMAIN_NONE && is_decisive(reason))
 		return reason;
 	if (is_decisive(end->stopped))

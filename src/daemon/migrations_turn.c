@@ -144,6 +144,7 @@ static void step_recover(struct migration_call *c)
 
 static void step_discard(struct migration_call *c)
 {
+	c->m->vmi->end.discarded = c->m->vmi_changed = true;
 	if (c->g->discard)
 		return;
 	c->g->discard = true; /* not all of its memory came */

@@ -62,7 +62,7 @@ static struct vmi *vmi_full(void)
 	vmi->phase_wall[PHASE_RUNNING] = 1200;
 	vmi->reason = xstrdup("Because");
 	vmi->sync_error = xstrdup("no");
-	vmi->end = (struct end_evidence){ true, true, true, REASON_SAVED };
+	vmi->end = (struct end_evidence){ true, true, true, true, REASON_SAVED };
 	vmi->end_why = xstrdup("the guest panicked");
 	vmi->running_at = 12;
 	vmi->ended_at = 13;
