@@ -210,16 +210,22 @@ static bool goes_on(const struct migration_view *v, struct migration_plan *plan)
 	return plan_migration(plan, MIGRATION_STEP_RESTORE, NULL);
 }
 
-/* What libvirt left standing goes on; what is gone is the machine's own decider's. */
+/* What libvirt left standing goes on, but for what runs elsewhere for ever; what is gone is the machine's own decider's. */
 static bool rule_restore(const struct migration_view *v, struct migration_plan *plan)
 {
+	enum domain_state state;
+
 	if (v->g->state != MIGRATION_ABORTED || !v->g->performing || v->g->restored)
 		return false;
 	if (!has_run(v))
 		return plan_migration(plan, MIGRATION_STEP_RESTORE, NULL);
 	if (!migration_knows(v))
 		return false;
-	if (machine_domain_state(v->m) != DOMAIN_PAUSED || v->m->dom.reason != REASON_MIGRATION)
+	state = machine_domain_state(v->m);
+	if (state == DOMAIN_PAUSED && v->m->dom.reason == REASON_POSTCOPY)
+		return migration_may_act(v, LANE_URGENT, plan) &&
+			plan_migration(plan, MIGRATION_STEP_DISCARD, NULL);
+	if (state != DOMAIN_PAUSED || v->m->dom.reason != REASON_MIGRATION)
 		return goes_on(v, plan);
 	return migration_may_act(v, LANE_GUEST, plan) &&
 		plan_migration(plan, MIGRATION_STEP_RESUME, NULL);

@@ -70,12 +70,19 @@ static bool finish(struct migration_plan *plan, bool succeeded, const char *reas
 	return plan_migration(plan, MIGRATION_STEP_FINISH, reason);
 }
 
+/* There is nothing left at the source that could come. */
+static bool is_forsaken(const struct migration *g)
+{
+	return g->forsaken || g->taken;
+}
+
 /* Of what broke down on the way the source has the rest, and asks for a new way. When it does not come, or has nothing any
  * more, the guest cannot go on; who has sent all of it has nothing either, and libvirt is given time to see that here. */
 static bool rule_mend(const struct migration_view *v, struct migration_plan *plan)
 {
 	const struct migration *g = v->g;
-	msec limit = g->broke_at + SECONDS(g->forsaken ? MIGRATION_GRACE_S : MIGRATION_RECOVER_S);
+	msec limit =
+		g->broke_at + SECONDS(is_forsaken(g) ? MIGRATION_GRACE_S : MIGRATION_RECOVER_S);
 
 	if (!g->broke_at)
 		return plan_migration(plan, MIGRATION_STEP_BREAK, NULL);
@@ -97,7 +104,7 @@ static bool rule_pass_on(const struct migration_view *v, struct migration_plan *
 		return !migration_may_act(v, LANE_GUEST, plan) ||
 			plan_migration(plan, MIGRATION_STEP_PASS_ON, NULL);
 	if (migration_is_broken(v) ||
-		(v->g->forsaken && has_image(v) && v->m->dom.reason == REASON_POSTCOPY))
+		(is_forsaken(v->g) && (!has_image(v) || v->m->dom.reason == REASON_POSTCOPY)))
 		return rule_mend(v, plan);
 	if (v->g->broke_at)
 		return plan_migration(plan, MIGRATION_STEP_MENDED, NULL);

@@ -99,7 +99,9 @@ static const char *settle(struct agent *agent, struct migration *g, struct now n
 		return take_over(agent, g, now);
 	case MIGRATION_OWNER:
 		g->taken = true;
-		return "it is this host's";
+		return g->post_copy ? "it is this host's, but boots here if some of its memory had "
+				      "not come yet"
+				    : "it is this host's";
 	case MIGRATION_ABORTED:
 	case MIGRATION_DONE:
 		g->acked = true;

@@ -537,7 +537,8 @@ void watch_submit(struct world *w, const struct op *op)
 			op_kind_name(op->kind), op->name);
 		return;
 	}
-	vmi.discard = find_row(w, op->vmi_uid, MIGRATION_TARGET, IN(OWNER)).discard;
+	vmi.discard = find_row(w, op->vmi_uid, MIGRATION_TARGET, IN(OWNER)).discard ||
+		find_row(w, op->vmi_uid, MIGRATION_SOURCE, IN(ABORTED)).discard;
 	why = op->kind >= OP_MIGRATE_PREPARE && op->kind <= OP_MIGRATE_RESUME
 		? migration_objection(w, op)
 		: objection(&vmi, op);

@@ -510,6 +510,8 @@ static const struct row source_rows[] = {
 
 	{ { aborted, stands_still }, STEP(RESUME), NULL },
 	{ { aborted, stands_still, busy_lane }, SAY(ABORT), NULL },
+	{ { aborted, went_post_copy }, STEP(DISCARD), NULL },
+	{ { aborted, broke_down }, STEP(RESTORE), NULL },
 	{ { aborted, paused_by_user }, STEP(RESTORE), NULL },
 	{ { aborted }, STEP(RESTORE), NULL },
 	{ { aborted, went_over }, STEP(RESTORE), NULL },
@@ -658,6 +660,18 @@ static void forsaken(void)
 	g.broke_at = NOW - SECONDS(MIGRATION_GRACE_S);
 }
 
+static void taken(void)
+{
+	g.taken = true;
+	g.look_at = NOW + 1;
+}
+
+static void passed_for_nothing(void)
+{
+	passed_on();
+	taken();
+}
+
 static void broke_before(void)
 {
 	sending();
@@ -759,6 +773,10 @@ static const struct row target_rows[] = {
 	{ { owner, post_copy, sending_waits, forsaken }, STEP(DISCARD), NULL },
 	{ { owner, post_copy, broke_before }, STEP(MENDED), NULL },
 	{ { owner, post_copy, broke_before, forsaken }, STEP(DISCARD), NULL },
+	{ { owner, post_copy, sending, taken }, STEP(BREAK), NULL },
+	{ { owner, post_copy, broke_before, taken }, STEP(NONE), NULL },
+	{ { owner, post_copy, running, taken }, STEP(FINISH), NULL },
+	{ { owner, post_copy, incoming, passed_for_nothing }, STEP(BREAK), NULL },
 	{ { owner, post_copy, running }, STEP(FINISH), NULL },
 	{ { owner, post_copy, gone }, STEP(FINISH), "the target lost it" },
 	{ { target_aborted }, STEP(NONE), NULL },
