@@ -295,6 +295,16 @@ static void say_given_up(const struct migrating *m, struct err *err)
 		err_set(err, ERR_TIMEOUT, "it was called off: %s", m->given_up);
 }
 
+/* In QEMU's own words nobody finds what is to be done. */
+static void say_what_post_copy_needs(const struct op *op, struct err *err)
+{
+	if (op->post_copy && strstr(err->msg, "Postcopy is not supported"))
+		err_set(err, err->code,
+			"post-copy needs userfaultfd, which QEMU may not use on '%s': set "
+			"vm.unprivileged_userfaultfd=1 there",
+			op->peer);
+}
+
 static void migrate(struct migrating *m, struct err *err)
 {
 	pthread_t thread;
@@ -310,8 +320,10 @@ static void migrate(struct migrating *m, struct err *err)
 	pthread_cond_destroy(&m->wake);
 	pthread_mutex_destroy(&m->lock);
 	*err = m->err;
-	if (err->code)
-		say_given_up(m, err);
+	if (!err->code)
+		return;
+	say_given_up(m, err);
+	say_what_post_copy_needs(m->op, err);
 }
 
 static void with_domain(virDomainPtr dom, const struct op *op, struct virt_events *events,
