@@ -11,6 +11,7 @@
 #   ticks_watch             writes down what both hosts' guests say on their lines, see ticks.pl
 #   ticks_follow            the same for guests of the agents, whose lines QEMU logs
 #   ticks_in_order          whether no guest ran twice, nor from an older state
+#   post_copy_allow         lets QEMU use post-copy until the test ends; fails where that cannot be
 # Everything that was started is ended by its pid, also after a failure.
 
 declare -A HOST_PID=() HOST_LIBVIRTD=() HOST_AGENT=() HOST_WATCHER=()
@@ -174,12 +175,34 @@ ticks_in_order() { perl test/e2e/ticks.pl check "$TICKS" "$T/log/runs.txt"; } # 
 ticks_from() { grep -c -s " $1 tick" "$TICKS"; }              # HOST: how many
 ticks_more() { [ "$(ticks_from "$1")" -gt "$2" ]; }           # HOST NUMBER
 
+# ---- post-copy ---------------------------------------------------------------------------------------------------
+
+# Whether QEMU may use userfaultfd is a setting of the whole machine. While a test has it changed it has a lock; the last of
+# them puts back what was there before, which the file holds.
+FAULTS=/proc/sys/vm/unprivileged_userfaultfd FAULTS_WERE=/run/vmagent-e2e.userfaultfd
+post_copy_allow()
+{
+	[ -e $FAULTS ] && exec 7>>$FAULTS_WERE && flock 7 || return
+	[ -s $FAULTS_WERE ] || cat $FAULTS >$FAULTS_WERE
+	{ echo 1 >$FAULTS; } 2>/dev/null
+	flock -s 7
+	[ "$(cat $FAULTS)" = 1 ]
+}
+
+post_copy_restore()
+{
+	{ true >&7; } 2>/dev/null && flock -n 7 || return 0
+	{ cat $FAULTS_WERE >$FAULTS; } 2>/dev/null
+	rm -f $FAULTS_WERE
+}
+
 # ---- both --------------------------------------------------------------------------------------------------------
 
 hosts_end()
 {
 	local status=$? host pid file
 	trap '' INT TERM
+	post_copy_restore
 	for host in "${!HOST_AGENT[@]}"; do
 		finish "${HOST_AGENT[$host]}" || complain "the agent of $host did not end well when asked to"
 	done
