@@ -134,6 +134,7 @@ static const struct field migration_fields[] = {
 	F(TEXT,     migration, "vmi",        vmi),
 	F(TEXT,     migration, "peer",       peer),
 	F(UID,      migration, "vmiUID",     vmi_uid),
+	F(UID,      migration, "owner",      owner),
 	F(UID,      migration, "database",   database),
 	F(NUMBER,   migration, "epoch",      epoch),
 	F(BOOL,     migration, "performing", performing),

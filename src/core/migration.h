@@ -101,6 +101,7 @@ struct migration {
 	char *vmi;      /* owned: spec.vmiName */
 	char *peer;     /* owned: the other host */
 	char vmi_uid[UID_SIZE];
+	char owner[UID_SIZE];    /* whose epochs these are: the VM, or the run that has none */
 	char database[UID_SIZE]; /* the source's, in which it began */
 	int64_t epoch;           /* of the ownership that it is to bring about */
 	bool performing;         /* source: libvirt was told to begin, or is about to be */

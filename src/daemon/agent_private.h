@@ -163,7 +163,8 @@ struct report {      /* what libvirt says of this host, asked for at each connec
 
 struct past {                   /* where a machine went, or that it came here */
 	char *ns, *name, *peer; /* owned */
-	int64_t epoch;
+	char owner[UID_SIZE];
+	int64_t epoch, number; /* of the latest that is forgotten */
 	bool away;
 };
 

@@ -40,17 +40,18 @@ struct arrival { /* a guest that is to come */
 static bool is_stale(const struct arrival *a)
 {
 	const struct machine *m = machines_find(&a->agent->machines, a->ns, a->name);
+	const char *owner = a->vmi ? luggage_owner(a->vmi) : "";
 	int64_t epoch = a->inquiry->handover.epoch;
 
 	for (size_t i = 0; i < a->agent->migrations.n; i++) {
 		const struct migration *g = a->agent->migrations.list[i];
 
 		if (g->moved && streq(g->meta.ns, a->ns) && streq(g->vmi, a->name) &&
-			g->epoch >= epoch)
+			past_is_of(g->owner, owner) && g->epoch >= epoch)
 			return true;
 	}
-	return past_epoch(a->agent, a->ns, a->name) >= epoch ||
-		(m && m->vm && m->vm->epoch >= epoch);
+	return past_epoch(a->agent, a->ns, a->name, owner) >= epoch ||
+		(m && m->vm && past_is_of(m->vm->meta.uid, owner) && m->vm->epoch >= epoch);
 }
 
 static bool has_name(const struct arrival *a)
@@ -210,7 +211,6 @@ static void find_out(struct arrival *a, const struct host_report *here, struct f
 		.enabled = o->migrations,
 		.going_down = a->agent->hostdown.active,
 		.connected = a->agent->connected,
-		.stale = is_stale(a),
 		.has_name = has_name(a),
 		.they_disable_tls = is_true(a, "disableTLS"),
 		.we_disable_tls = o->disable_tls,
@@ -230,6 +230,7 @@ static void find_out(struct arrival *a, const struct host_report *here, struct f
 	};
 
 	guest_facts(a, &f);
+	f.stale = is_stale(a);
 	migration_check(&f, ret);
 	migration_facts_done(&f);
 }
@@ -294,6 +295,7 @@ static void admit(struct arrival *a)
 	memset(&m->dom, 0, sizeof(m->dom));
 	g = arrive(a);
 	copy_str(g->vmi_uid, UID_SIZE, vmi->meta.uid);
+	copy_str(g->owner, UID_SIZE, luggage_owner(vmi));
 	migration_object_arrives(agent, g, cJSON_GetObjectItemCaseSensitive(a->json, "migration"));
 	migrations_add(agent, g);
 	m->migration = g;

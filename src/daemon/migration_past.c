@@ -1,35 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is kept of a migration whose object is forgotten: where a machine went, and by which epoch, so that no
- * host that was away for long can pass an older one off as it. One row for each name, in one value of the store.
+ * host that was away for long can pass an older one off as it. One row for each that had a name, in one value of the store.
  */
 #include "core/json.h"
 #include "daemon/migrations.h"
 
 #define VALUE    "moved"
-#define PAST_MAX 4096 /* names; the oldest go */
+#define PAST_MAX 4096 /* the oldest go */
 
-static struct past *find(const struct agent *agent, const char *ns, const char *name)
+bool past_is_of(const char *row, const char *owner)
 {
-	for (size_t i = 0; i < agent->migrations.n_past; i++) {
-		struct past *p = &agent->migrations.past[i];
-
-		if (streq(p->name, name) && streq(p->ns, ns))
-			return p;
-	}
-	return NULL;
+	return !*row || !*owner || streq(row, owner);
 }
 
-int64_t past_epoch(const struct agent *agent, const char *ns, const char *name)
+int64_t past_epoch(const struct agent *agent, const char *ns, const char *name, const char *owner)
 {
-	const struct past *p = find(agent, ns, name);
+	int64_t epoch = 0;
 
-	return p ? p->epoch : 0;
+	for (size_t i = 0; i < agent->migrations.n_past; i++) {
+		const struct past *p = &agent->migrations.past[i];
+
+		if (streq(p->name, name) && streq(p->ns, ns) && past_is_of(p->owner, owner))
+			epoch = MAX(epoch, p->epoch);
+	}
+	return epoch;
+}
+
+/* Of all that had the name. */
+static const struct past *latest(const struct agent *agent, const char *ns, const char *name)
+{
+	const struct past *ret = NULL;
+
+	for (size_t i = 0; i < agent->migrations.n_past; i++) {
+		const struct past *p = &agent->migrations.past[i];
+
+		if (streq(p->name, name) && streq(p->ns, ns) && (!ret || p->number >= ret->number))
+			ret = p;
+	}
+	return ret;
+}
+
+int64_t past_number(const struct agent *agent, const char *ns, const char *name)
+{
+	const struct past *p = latest(agent, ns, name);
+
+	return p ? p->number : 0;
 }
 
 const char *past_peer(const struct agent *agent, const char *ns, const char *name)
 {
-	const struct past *p = find(agent, ns, name);
+	const struct past *p = latest(agent, ns, name);
 
 	return p && p->away ? p->peer : NULL;
 }
@@ -55,16 +76,29 @@ static struct past *add(struct migrations *gs, const char *ns, const char *name)
 	return p;
 }
 
+static struct past *find(const struct agent *agent, const struct migration *g)
+{
+	for (size_t i = 0; i < agent->migrations.n_past; i++) {
+		struct past *p = &agent->migrations.past[i];
+
+		if (streq(p->name, g->vmi) && streq(p->ns, g->meta.ns) && streq(p->owner, g->owner))
+			return p;
+	}
+	return NULL;
+}
+
 void past_note(struct agent *agent, const struct migration *g)
 {
-	struct past *p = find(agent, g->meta.ns, g->vmi);
+	struct past *p = find(agent, g);
 
 	if (!g->moved || (p && p->epoch >= g->epoch))
 		return;
 	if (!p)
 		p = add(&agent->migrations, g->meta.ns, g->vmi);
 	replace_str(&p->peer, g->peer);
+	copy_str(p->owner, UID_SIZE, g->owner);
 	p->epoch = g->epoch;
+	p->number = g->number;
 	p->away = g->role == MIGRATION_SOURCE;
 	agent->migrations.past_changed = true;
 }
@@ -83,7 +117,9 @@ int past_save(struct agent *agent, struct err *err)
 		cJSON_AddStringToObject(item, "namespace", p->ns);
 		cJSON_AddStringToObject(item, "name", p->name);
 		cJSON_AddStringToObject(item, "peer", p->peer);
+		cJSON_AddStringToObject(item, "owner", p->owner);
 		cJSON_AddNumberToObject(item, "epoch", (double)p->epoch);
+		cJSON_AddNumberToObject(item, "number", (double)p->number);
 		cJSON_AddBoolToObject(item, "away", p->away);
 		cJSON_AddItemToArray(list, item);
 	}
@@ -105,6 +141,7 @@ void past_load(struct agent *agent)
 	cJSON_ArrayForEach(item, list)
 	{
 		const cJSON *epoch = cJSON_GetObjectItemCaseSensitive(item, "epoch");
+		const cJSON *number = cJSON_GetObjectItemCaseSensitive(item, "number");
 		struct past *p;
 
 		if (!text_at(item, "namespace") || !text_at(item, "name") ||
@@ -112,7 +149,9 @@ void past_load(struct agent *agent)
 			continue;
 		p = add(&agent->migrations, text_at(item, "namespace"), text_at(item, "name"));
 		p->peer = xstrdup(text_at(item, "peer"));
+		copy_str(p->owner, UID_SIZE, text_at(item, "owner"));
 		p->epoch = (int64_t)epoch->valuedouble;
+		p->number = cJSON_IsNumber(number) ? (int64_t)number->valuedouble : 0;
 		p->away = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "away"));
 	}
 	cJSON_Delete(list);

@@ -76,10 +76,10 @@ const char *migrations_moved_to(const struct agent *agent, const char *ns, const
 		const struct migration *g = agent->migrations.list[i];
 
 		if (g->moved && streq(g->meta.ns, ns) && streq(g->vmi, name) &&
-			(!last || g->epoch > last->epoch))
+			(!last || g->number >= last->number))
 			last = g;
 	}
-	if (!last || past_epoch(agent, ns, name) > last->epoch)
+	if (!last || past_number(agent, ns, name) > last->number)
 		return past_peer(agent, ns, name);
 	return last->role == MIGRATION_SOURCE || last->lost ? last->peer : NULL;
 }
@@ -362,6 +362,7 @@ struct migration *migrations_begin(struct agent *agent, const struct request *re
 	g->vmi = xstrdup(m->name);
 	g->peer = xstrdup(to ? to : "");
 	copy_str(g->vmi_uid, UID_SIZE, m->vmi->meta.uid);
+	copy_str(g->owner, UID_SIZE, luggage_owner(m->vmi));
 	g->began = now.boot;
 	migrations_add(agent, g);
 	migration_touch(agent, g);

@@ -60,8 +60,12 @@ void past_load(struct agent *agent);
 int past_save(struct agent *agent, struct err *err);
 void past_done(struct agent *agent);
 void past_note(struct agent *agent, const struct migration *g);
-/* The latest epoch of its ownership; 0: none is known. */
-int64_t past_epoch(const struct agent *agent, const char *ns, const char *name);
+/* Whether owner is, or may be, the one whose epochs an old row tells of: one of that name is another guest if not. */
+bool past_is_of(const char *row, const char *owner);
+/* The latest epoch of that one's ownership; 0: none is known. */
+int64_t past_epoch(const struct agent *agent, const char *ns, const char *name, const char *owner);
+/* When the latest of that name moved, among the others of migrations; 0: none is known. */
+int64_t past_number(const struct agent *agent, const char *ns, const char *name);
 /* The peer that it went to then, or NULL. */
 const char *past_peer(const struct agent *agent, const char *ns, const char *name);
 

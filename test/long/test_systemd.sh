@@ -127,7 +127,7 @@ is "Manual: it stays off" "$(status manual)" Stopped
 is "Manual: the old run says why" "$(vmi_uid manual) $(phase manual) $(get vmi manual .status.reason)" \
 	"$manual Succeeded HostShutdown"
 for name in web rerun manual; do
-	is "$name was shut down by the agent, and heard it" "$(journal_of -1 "default/$name: phase Running -> Succeeded: the guest shut down; the host goes down")" 1
+	is "$name was shut down by the agent, and heard it" "$(journal_of -1 "default/$name: phase Running -> Succeeded: the guest shut down when asked to; the host goes down")" 1
 done
 is "libvirt-guests had none of them to stop" "$(inside journalctl -q -b -1 -u libvirt-guests --no-pager | grep -c -i 'shutdown on guest')" 0
 is "nothing was started while the host went down" "$(made web -1) $(made rerun -1)" '1 1'

@@ -174,8 +174,12 @@ static void post(struct world *from, struct world *to, const struct handover *ha
 
 	p->peer = from->host;
 	p->handover = *handover;
-	p->document = s->path && handover->document ? forge(handover->document, s->path, s->value)
-						    : xstrdup(handover->document);
+	if (streq(s->path, "epoch"))
+		p->handover.epoch = atoll(s->value);
+	else if (s->path && handover->document)
+		p->document = forge(handover->document, s->path, s->value);
+	if (!p->document)
+		p->document = xstrdup(handover->document);
 	p->handover.document = p->document;
 }
 
@@ -254,7 +258,7 @@ static void break_way(struct world *w, const char *a, const char *b)
 }
 
 /* net cut A B; net heal A B; net break FROM TO; net lose|double|late KIND|all [COUNT [MS]];
- * net forge KIND [PATH VALUE] */
+ * net forge KIND [PATH|epoch VALUE] */
 bool lab_command(struct world *w, char *const *words, size_t n)
 {
 	bool cut = n == 3 && streq(words[0], "cut"), known = false;
