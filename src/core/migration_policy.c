@@ -150,3 +150,11 @@ cJSON *migration_limits_json(const struct migration_limits *limits)
 	cJSON_AddNumberToObject(json, "progressTimeout", limits->progress_s);
 	return json;
 }
+
+char *migration_config_json(const struct migration_config *config)
+{
+	cJSON *json = migration_limits_json(&config->limits);
+
+	cJSON_AddNumberToObject(json, "parallelOutboundMigrationsPerNode", config->outbound);
+	return json_take_text(json);
+}

@@ -9,6 +9,7 @@
 #include <vmagent/migration_limits.h>
 
 #include "core/record.h"
+#include "core/tuning.h"
 
 struct policed { /* whose migration it is; borrowed JSON object texts, or NULL */
 	const char *labels, *namespace_labels;
@@ -26,6 +27,9 @@ void migration_policy_apply(const struct record *policy, struct migration_limits
 
 /* status.migrationState.migrationConfiguration; owned by the caller. And what it says instead of *limits. */
 struct cJSON *migration_limits_json(const struct migration_limits *limits);
+
+/* spec.configuration.migrations of the KubeVirt object, as JSON; owned by the caller. */
+char *migration_config_json(const struct migration_config *config);
 void migration_limits_read(const struct cJSON *json, struct migration_limits *limits);
 
 #endif

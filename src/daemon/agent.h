@@ -94,6 +94,9 @@ char *agent_metrics(const struct agent *agent, struct now now);
  * ERR_INVALID: they do not go with it. */
 int agent_expand(const struct agent *agent, const char *ns, struct node *vm, struct err *err);
 
+/* migration_limits.c. What migrations may take here; NULL: there are none, they are not enabled. */
+const struct migration_config *agent_migrations(const struct agent *agent);
+
 /* Whether a migration of that UID is known that needs its relay. */
 bool agent_needs_relay(const struct agent *agent, const char *migration);
 

@@ -37,6 +37,11 @@ bool migration_limits_allow(const struct agent *agent, const struct migration *g
 	return n < agent->options->tuning.migrations.outbound;
 }
 
+const struct migration_config *agent_migrations(const struct agent *agent)
+{
+	return agent->options->migrations ? &agent->options->tuning.migrations : NULL;
+}
+
 /* ---- what it may do -------------------------------------------------------------------------------------------- */
 
 void migration_limits_freeze(const struct agent *agent, struct migration *g, const struct vmi *vmi)

@@ -143,6 +143,14 @@ START_TEST(test_kubevirt_is_deployed)
 	api_expect(&f, "GET /apis/kubevirt.io/v1/kubevirts", NULL, 200, "\"phase\":\"Deployed\"");
 	api_expect(&f, "GET /apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt", NULL, 200,
 		"\"kind\":\"KubeVirt\"");
+	api_expect(&f, "GET /apis/kubevirt.io/v1/kubevirts", NULL, 200, "\"spec\":{},");
+	f.options.migrations = true;
+	api_expect(&f, "GET /apis/kubevirt.io/v1/kubevirts", NULL, 200,
+		"\"spec\":{\"configuration\":{\"migrations\":{\"allowAutoConverge\":false,"
+		"\"allowPostCopy\":false,\"allowWorkloadDisruption\":false,"
+		"\"bandwidthPerMigration\":\"0\",\"completionTimeoutPerGiB\":150,"
+		"\"maxDowntimeMs\":900,\"progressTimeout\":150,"
+		"\"parallelOutboundMigrationsPerNode\":2}}},");
 	api_expect(&f, "GET /apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts", NULL, 200,
 		"\"phase\":\"Deployed\"");
 	api_expect(&f, "GET /apis/kubevirt.io/v1/namespaces/lab/kubevirts", NULL, 200,

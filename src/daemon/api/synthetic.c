@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/codec.h"
+#include "core/migration_policy.h"
 #include "core/names.h"
 #include "daemon/api/jsonspan.h"
 #include "daemon/api/synthetic.h"
@@ -349,14 +350,25 @@ static char *node_of(const struct api *api)
 	return out.data;
 }
 
+/* Where KubeVirt's users look for it. */
+static void add_configuration(struct buf *out, const struct migration_config *migrations)
+{
+	autofree char *text = migrations ? migration_config_json(migrations) : NULL;
+
+	if (text)
+		buf_printf(out, "\"configuration\":{\"migrations\":%s}", text);
+}
+
 static char *kubevirt_of(const struct api *api)
 {
 	struct buf out = { 0 };
 
 	buf_puts(&out, "{\"apiVersion\":\"kubevirt.io/v1\",\"kind\":\"KubeVirt\",");
 	add_start_metadata(&out, api, "kubevirt");
+	buf_puts(&out, ",\"namespace\":\"kubevirt\"},\"spec\":{");
+	add_configuration(&out, agent_migrations(api->options.agent));
 	buf_printf(&out,
-		",\"namespace\":\"kubevirt\"},\"spec\":{},\"status\":{\"phase\":\"Deployed\","
+		"},\"status\":{\"phase\":\"Deployed\","
 		"\"observedKubeVirtVersion\":\"vmagent-%s\","
 		"\"conditions\":[{\"type\":\"Available\",\"status\":\"True\","
 		"\"reason\":\"AllComponentsReady\"}]}}",
