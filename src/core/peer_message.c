@@ -8,6 +8,7 @@
 
 #include "core/enum.h"
 #include "core/json.h"
+#include "core/names.h"
 #include "core/peer_frame.h"
 
 #define EXACT_MAX 999999999999999.0 /* 15 digits: as many as cJSON writes */
@@ -170,6 +171,8 @@ static int read_handover(const cJSON *json, struct peer_message *ret, struct err
 
 	ret->handover.kind = kind;
 	rc = READ(json, handover_fields, &ret->handover, err);
+	if (rc == 0 && *ret->handover.migration && !is_uuid(ret->handover.migration))
+		rc = err_set(err, ERR_BAD_REQUEST, "'migration': expected a UUID");
 	if (rc < 0 || !may_have_document(kind) || (!document && !has_document(kind)))
 		return rc;
 	if (!cJSON_IsString(document))

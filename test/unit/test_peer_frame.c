@@ -158,7 +158,10 @@ static int read_text(enum peer_message_kind kind, const char *text, struct peer_
 
 #define REST     "\"wallClock\":1,\"agentVersion\":\"1\",\"bootID\":\"b\""
 #define CAPACITY "\"capacity\":{\"cpus\":1,\"memory\":1,\"guests\":0,\"guestMemory\":0}"
-#define HAND     "\"migration\":\"m\",\"databaseID\":\"\",\"epoch\":1,\"succeeded\":0,\"why\":\"\""
+#define HAND_OF(migration)           \
+	"\"migration\":\"" migration \
+	"\",\"databaseID\":\"\",\"epoch\":1,\"succeeded\":0,\"why\":\"\""
+#define HAND     HAND_OF("44444444-2222-3333-4444-555555555555")
 #define VERSIONS "\"versionMin\":1,\"versionMax\":1,\"version\":0"
 
 /* clang-format off */
@@ -175,6 +178,8 @@ static const struct { enum peer_message_kind kind; const char *text, *words; } b
 	{ PEER_MESSAGE_COMMIT,  "{" HAND "}",              "'document': expected text" },
 	{ PEER_MESSAGE_PREPARE, "{" HAND ",\"document\":{}}", "'document': expected text" },
 	{ PEER_MESSAGE_QUERY,   "{\"migration\":\"a\"}",     "'databaseID': expected text" },
+	{ PEER_MESSAGE_QUERY,   "{" HAND_OF("../../../tmp") "}", "'migration': expected a UUID" },
+	{ PEER_MESSAGE_QUERY,   "{" HAND_OF("m") "}",      "'migration': expected a UUID" },
 	{ PEER_MESSAGE_HELLO,   "{" VERSIONS "," REST "," CAPACITY "}", "'nodeName': expected text" },
 	{ PEER_MESSAGE_HELLO,   "{" VERSIONS "," REST ",\"nodeName\":\"a\"}", "'cpus': expected a number" },
 	{ PEER_MESSAGE_WELCOME, "{\"versionMin\":2,\"versionMax\":1,\"version\":0," REST ",\"nodeName\":\"a\"," CAPACITY "}",
