@@ -213,9 +213,10 @@ struct domain_info { /* one domain as libvirt shows it */
 	enum domain_reason reason;
 	bool active;
 	char *held; /* owned or NULL: of an active one: what it has of the host, by that element */
-	char *console;         /* owned or NULL: path of the serial console's pty or socket */
-	char *graphics;        /* owned or NULL: path of the VNC server's socket */
-	bool agent;            /* a guest agent has opened its channel */
+	char *console;  /* owned or NULL: path of the serial console's pty or socket */
+	char *graphics; /* owned or NULL: path of the VNC server's socket */
+	char *firmware; /* owned or NULL: of an active one: the EFI firmware it has (core/firmware.h) */
+	bool agent;     /* a guest agent has opened its channel */
 	struct nic_info *nics; /* owned or NULL; READ and START, of an active one */
 	size_t n_nics;
 	bool migrating; /* libvirt copies it to another host */

@@ -405,6 +405,7 @@ struct vmi {
 	struct condition_times times;
 	char *console;  /* owned or NULL: socket path or pty of the serial console */
 	char *graphics; /* owned or NULL: socket path of the VNC server */
+	char *firmware; /* owned or NULL: the EFI firmware it runs with (core/firmware.h) */
 	char *nics;     /* owned or NULL: its interfaces as they were seen (core/nics.h) */
 	char *fallback; /* owned or NULL: why it has QEMU's own network stack */
 	char *media;    /* owned or NULL: by which is known what its media were made of */

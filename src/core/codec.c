@@ -123,6 +123,7 @@ static const struct field vmi_fields[] = {
 	F(TEXT,     vmi, "nics",          nics),
 	F(TEXT,     vmi, "fallback",      fallback),
 	F(TEXT,     vmi, "graphics",      graphics),
+	F(TEXT,     vmi, "firmware",      firmware),
 	F(TEXT,     vmi, "held",          held),
 	F(TEXT,     vmi, "media",         media),
 	F(ENUM,     vmi, "words",         words),

@@ -113,6 +113,11 @@ static void slic(xmlTextWriterPtr w, const struct vmi_spec *spec, const char *di
 	xml_close(w);
 }
 
+static bool is_raw(const struct firmware *firmware)
+{
+	return !firmware || streq(firmware->format, "raw");
+}
+
 /* libvirt chooses the firmware image itself, by these (its <loader> may not be given along with them). */
 static void efi(xmlTextWriterPtr w, bool secure)
 {
@@ -123,27 +128,50 @@ static void efi(xmlTextWriterPtr w, bool secure)
 	xml_close(w);
 }
 
+/* The code of one that is told. A format that is not given is raw, and older versions of libvirt know no other. */
+static void loader(xmlTextWriterPtr w, const struct firmware *firmware)
+{
+	xml_open(w, "loader");
+	xml_attr(w, "readonly", "yes");
+	xml_attr(w, "secure", firmware->secure ? "yes" : "no");
+	xml_attr(w, "type", "pflash");
+	xml_attr(w, "format", is_raw(firmware) ? NULL : firmware->format);
+	xmlTextWriterWriteString(w, BAD_CAST firmware->loader);
+	xml_close(w);
+}
+
 /* Without a path libvirt keeps them beside its own files, and they go with the run's definition. */
 static void nvram(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	const struct domain_context *context)
 {
+	const struct firmware *firmware = context->firmware;
 	autofree char *path = domain_nvram(spec, context);
 
-	xml_leaf(w, "nvram", path);
+	if (!path)
+		return;
+	xml_open(w, "nvram");
+	xml_attr(w, "template", firmware ? firmware->variables : NULL);
+	xml_attr(w, "templateFormat", is_raw(firmware) ? NULL : firmware->format);
+	xml_attr(w, "format", is_raw(firmware) ? NULL : firmware->format);
+	xmlTextWriterWriteString(w, BAD_CAST path);
+	xml_close(w);
 }
 
 static void firmware(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	const struct domain_context *context)
 {
 	bool is_efi = spec->bootloader != BOOTLOADER_BIOS;
+	bool is_told = is_efi && context->firmware;
 
 	xml_open(w, "os");
-	xml_attr(w, "firmware", is_efi ? "efi" : NULL);
+	xml_attr(w, "firmware", is_efi && !is_told ? "efi" : NULL);
 	xml_open(w, "type");
 	xml_attr(w, "machine", spec->machine_type);
 	xmlTextWriterWriteString(w, BAD_CAST "hvm");
 	xml_close(w);
-	if (is_efi)
+	if (is_told)
+		loader(w, context->firmware);
+	else if (is_efi)
 		efi(w, spec->bootloader == BOOTLOADER_EFI_SECURE);
 	nvram(w, spec, context);
 	kernel_boot(w, &spec->kernel_boot, context->directory);

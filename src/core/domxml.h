@@ -9,6 +9,7 @@
 #include <vmagent/hypervisor.h>
 
 #include "core/attach.h"
+#include "core/firmware.h"
 
 /* Devices are named by what the spec calls them, behind libvirt's own mark of aliases that users give. */
 #define ALIAS_PREFIX "ua-"
@@ -37,7 +38,7 @@
 #define DOMAIN_AGENT_CHANNEL "org.qemu.guest_agent.0"
 #define DOMAIN_AGENT_FILE    "agent0"
 
-/* In the VM's folder: the firmware's variables. */
+/* In the VM's folder, or in that of a run which came from another host: the firmware's variables. */
 #define DOMAIN_NVRAM_FILE "nvram"
 
 /* The video device, by firmware, and its memory in KiB. */
@@ -62,6 +63,8 @@ struct domain_context { /* borrowed strings */
 		*attachments;          /* of each interface; NULL: user-mode networking for all */
 	const struct holding *holding; /* … parsed; NULL: nothing */
 	const char *shared_cpus;       /* those for guests without any of their own; NULL: all */
+	const struct firmware *
+		firmware; /* the one it has, of a guest that comes from another host; NULL: libvirt chooses */
 	bool pvpanic; /* libvirt knows the PCI panic device (9.1); else the ISA one stands in */
 };
 
@@ -78,7 +81,7 @@ char *domain_xml(const struct vmi_spec *spec, const struct domain_context *conte
  * DOMAIN_METADATA_KEY and _URI); owned by the caller. */
 char *domain_metadata_xml(const struct domain_context *context);
 
-/* Where the firmware's variables are kept from run to run, or NULL; owned by the caller. */
+/* Where the firmware's variables lie, or NULL: where libvirt puts them; owned by the caller. */
 char *domain_nvram(const struct vmi_spec *spec, const struct domain_context *context);
 
 /* Whether a VM with this spec keeps something from run to run that libvirt has to be asked for. */

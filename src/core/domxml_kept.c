@@ -2,15 +2,18 @@
 /*
  * What a VM keeps from run to run beside its disks: the firmware's variables, in a file of the VM's own
  * folder, and its TPM's, which libvirt keeps in a place of its own under the domain's UUID (before its version
- * 10.10 it takes no other). A VMI without a VM keeps nothing.
+ * 10.10 it takes no other). A VMI without a VM keeps nothing. The variables of a run that came from another host, and that
+ * are not kept, lie in the run's folder, so that they go with it even if nothing came of it.
  */
 #include "core/domxml_write.h"
 
 char *domain_nvram(const struct vmi_spec *spec, const struct domain_context *context)
 {
-	if (spec->bootloader == BOOTLOADER_BIOS || !spec->efi_persistent || !context->kept)
+	if (spec->bootloader == BOOTLOADER_BIOS)
 		return NULL;
-	return xasprintf("%s/" DOMAIN_NVRAM_FILE, context->kept);
+	if (spec->efi_persistent && context->kept)
+		return xasprintf("%s/" DOMAIN_NVRAM_FILE, context->kept);
+	return context->firmware ? xasprintf("%s/" DOMAIN_NVRAM_FILE, context->directory) : NULL;
 }
 
 bool domain_is_kept(const struct vmi_spec *spec)

@@ -105,7 +105,7 @@ static void take_agent(struct machine *m, const struct domain_info *info)
 	m->vmi_changed = true;
 }
 
-/* Of a socket, which stays known when the domain has ended. */
+/* Of a socket, or what else stays known when the domain has ended. */
 static void take_path(struct machine *m, char **path, const char *seen)
 {
 	if (!seen || streq(*path, seen))
@@ -137,6 +137,7 @@ static void take_seen(struct machine *m, const struct domain_info *info)
 		return;
 	take_path(m, &m->vmi->console, info->console);
 	take_path(m, &m->vmi->graphics, info->graphics);
+	take_path(m, &m->vmi->firmware, info->firmware);
 	take_nics(m, info);
 }
 

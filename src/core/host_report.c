@@ -21,6 +21,7 @@ char *host_report_write(const struct host_report *facts)
 	cJSON_AddNumberToObject(json, "space", (double)facts->space);
 	add_text(json, "cpu", facts->cpu);
 	add_text(json, "machines", facts->machines);
+	add_text(json, "firmwares", facts->firmwares);
 	add_text(json, "misfit", facts->misfit);
 	return json_take_text(json);
 }
@@ -49,6 +50,7 @@ void host_report_read(const char *text, struct host_report *ret)
 		.space = (int64_t)number_at(json, "space", -1),
 		.cpu = text_at(json, "cpu"),
 		.machines = text_at(json, "machines"),
+		.firmwares = text_at(json, "firmwares"),
 		.misfit = text_at(json, "misfit"),
 	};
 	cJSON_Delete(json);
@@ -58,6 +60,7 @@ void host_report_done(struct host_report *facts)
 {
 	free(facts->cpu);
 	free(facts->machines);
+	free(facts->firmwares);
 	free(facts->misfit);
 	*facts = (struct host_report){ 0 };
 }

@@ -162,6 +162,7 @@ void domain_info_done(struct domain_info *info)
 	free(info->held);
 	free(info->console);
 	free(info->graphics);
+	free(info->firmware);
 	free(info->nics);
 	*info = (struct domain_info){ 0 };
 }

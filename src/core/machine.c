@@ -85,6 +85,7 @@ void vmi_free(struct vmi *vmi)
 	free(vmi->nics);
 	free(vmi->fallback);
 	free(vmi->graphics);
+	free(vmi->firmware);
 	free(vmi->held);
 	free(vmi->media);
 	free(vmi->io.errors);

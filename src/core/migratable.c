@@ -127,13 +127,16 @@ static char *check_folders(const struct vmi *vmi)
 	return NULL;
 }
 
-/* libvirt 9.0 chooses firmware for a guest that boots, not for one that arrives: its daemon at the target
- * crashes. Its source would have to say which one it was. */
+/* libvirt chooses firmware for a guest that boots, not for one that arrives (the daemon of its version 9.0 crashes): the
+ * target has to be told which one it is. */
 static char *check_firmware(const struct vmi *vmi)
 {
-	if (vmi->typed.bootloader == BOOTLOADER_BIOS)
+	if (vmi->typed.bootloader == BOOTLOADER_BIOS || vmi->firmware ||
+		vmi->phase != PHASE_RUNNING)
 		return NULL;
-	return xstrdup("firmware.bootloader.efi: a target cannot be told yet which firmware it is");
+	return xstrdup(
+		"firmware.bootloader.efi: a target cannot be told which firmware it is: libvirt "
+		"shows none that keeps its variables in a file");
 }
 
 /* clang-format off */

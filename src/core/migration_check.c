@@ -9,6 +9,7 @@
 
 #include "core/capacity.h"
 #include "core/enum.h"
+#include "core/firmware.h"
 #include "core/json.h"
 
 /* Why not, owned by the caller; or NULL. */
@@ -106,6 +107,25 @@ static char *check_cpu(const struct migration_facts *f)
 	return f->cpu ? xasprintf("the guest's CPU cannot be had there: %s", f->cpu) : NULL;
 }
 
+/* A path is used only if this host describes it. */
+static char *check_firmware(const struct migration_facts *f)
+{
+	struct firmware told;
+	struct err err;
+	char *words = NULL;
+
+	if (!f->firmware)
+		return NULL;
+	if (firmware_read(f->firmware, &told, &err) < 0)
+		return xstrdup("it is not told which EFI firmware the guest has");
+	if (f->firmwares && !firmwares_have(f->firmwares, &told))
+		words = xasprintf("it does not have the guest's EFI firmware, '%s' with variables as in '%s': "
+				  "install the package that it is of",
+			told.loader, told.variables);
+	firmware_done(&told);
+	return words;
+}
+
 static char *check_space(const struct migration_facts *f)
 {
 	char needed[AMOUNT_SIZE], free[AMOUNT_SIZE];
@@ -133,6 +153,7 @@ static check_fn *const functions[MIGRATION_CHECK_MAX] = {
 	[MIGRATION_CHECK_QEMU]         = check_qemu,
 	[MIGRATION_CHECK_MACHINE]      = check_machine,
 	[MIGRATION_CHECK_CPU]          = check_cpu,
+	[MIGRATION_CHECK_FIRMWARE]     = check_firmware,
 	[MIGRATION_CHECK_SPACE]        = check_space,
 };
 /* clang-format on */

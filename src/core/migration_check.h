@@ -23,6 +23,7 @@
 	X(QEMU, "qemu")                   \
 	X(MACHINE, "machine")             \
 	X(CPU, "cpu")                     \
+	X(FIRMWARE, "firmware")           \
 	X(SPACE, "disk")                  \
 	X(LIVE, "liveMigratable")         \
 	X(VALID, "spec")                  \
@@ -61,10 +62,13 @@ struct migration_facts {
 	long their_qemu, our_qemu; /* as libvirt counts versions: 7002005; 0: not known */
 	const char *machine;       /* the guest's machine type, canonical; NULL: not known */
 	bool has_machine;          /* QEMU has it here */
-	const char *cpu;           /* why the guest's CPU cannot be had here; NULL: it can */
-	int64_t copies;            /* bytes that copies of its disks may take … */
-	int64_t space;             /* … and those that are free for them; below 0: not known */
-	const char *folder;        /* … where */
+	const char *
+		firmware; /* the EFI firmware that the guest has, as firmware_write() has it; NULL: none */
+	const char *firmwares; /* … and those that are here; NULL: not known */
+	const char *cpu;       /* why the guest's CPU cannot be had here; NULL: it can */
+	int64_t copies;        /* bytes that copies of its disks may take … */
+	int64_t space;         /* … and those that are free for them; below 0: not known */
+	const char *folder;    /* … where */
 	char *words[MIGRATION_CHECK_MAX]; /* owned or NULL: what other rules found */
 };
 void migration_facts_done(struct migration_facts *facts);

@@ -308,6 +308,8 @@ void request_note(struct agent *agent, const struct request *request, const char
 
 /* ops.c: puts the op of a step in the outbox and books its lane. */
 void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct now now);
+/* Of a VM, for what outlives its runs; owned by the caller, NULL for none. */
+char *agent_kept_directory(const struct agent *agent, const char *vm_uid);
 char *agent_run_directory(const struct agent *agent,
 	const struct vmi *vmi); /* owned by the caller */
 void ops_plan_list(struct agent *agent, struct now now);

@@ -196,6 +196,7 @@ static void guest_facts(struct arrival *a, struct migration_facts *f)
 	if (!a->vmi)
 		return;
 	f->adopted = a->vmi->domain;
+	f->firmware = a->vmi->typed.bootloader == BOOTLOADER_BIOS ? NULL : a->vmi->firmware;
 	if (!f->words[MIGRATION_CHECK_OBJECTS])
 		f->words[MIGRATION_CHECK_OBJECTS] =
 			luggage_conflicts(a->agent, &a->objects, luggage_owner(a->vmi));
@@ -223,6 +224,7 @@ static void find_out(struct arrival *a, const struct host_report *here, struct f
 		.our_qemu = here->qemu,
 		.machine = cargo_text(a->json, "machine"),
 		.has_machine = has_machine(a, here),
+		.firmwares = here->firmwares,
 		.cpu = here->misfit,
 		.copies = number_of(a, "copies"),
 		.space = here->space,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What travels (cargo.c, luggage.c), how a guest that is to come is received (arrivals.c), and who is asked before it is
+ * What travels (cargo.c, luggage.c, variables.c), how a guest that is to come is received (arrivals.c), and who is asked before it is
  * sent (checks.c). Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_ARRIVALS_H
@@ -47,6 +47,14 @@ void luggage_keep(struct agent *agent, const struct records *came, const char *o
 void luggage_leave(struct agent *agent, const struct machine *m, bool moved, struct now now);
 /* Of which what comes along says that it came with it: the UID of its VM, or its own. */
 const char *luggage_owner(const struct vmi *vmi);
+
+/* ---- variables.c -------------------------------------------------------------------------------- */
+
+/* What the firmware of m, which does not run here any more, has kept, into its cargo. */
+void variables_add(cJSON *json, const struct agent *agent, const struct machine *m);
+/* It is here from now on, if there is any in the cargo. Blocks. Errors: ERR_INVALID, it is none; ERR_IO. */
+int variables_keep(const struct agent *agent, const struct machine *m, const char *document,
+	struct err *err);
 
 /* ---- arrivals.c --------------------------------------------------------------------------------- */
 

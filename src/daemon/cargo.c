@@ -74,6 +74,8 @@ char *cargo_of(const struct agent *agent, const struct machine *m, struct now no
 	add_text(json, "vmi", vmi_document(m, agent->options->node_name));
 	add_text(json, "vmiState", vmi_state(m->vmi));
 	luggage_add(json, agent, m);
+	if (m->migration && m->migration->state == MIGRATION_RELEASED)
+		variables_add(json, agent, m);
 	migration_object_pack(json, m->migration);
 	add_host(json, agent, m->vmi);
 	return json_take_text(json);
@@ -227,6 +229,10 @@ static void take_seen(struct vmi *vmi, struct vmi *here)
 {
 	struct vmi unseen = { .paused = false };
 
+	if (here) { /* what came first was checked, and is what it has */
+		free(vmi->firmware);
+		vmi->firmware = take(&here->firmware);
+	}
 	here = here ? here : &unseen;
 	free(vmi->console);
 	free(vmi->graphics);

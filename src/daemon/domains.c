@@ -41,7 +41,7 @@ void domains_take_list(struct agent *agent, const struct op_result *list, struct
 		kept = LIST_ADD(agent->foreign, agent->n_foreign, agent->cap_foreign);
 		*kept = *info;
 		kept->name = xstrdup(info->name);
-		kept->console = kept->graphics = NULL;
+		kept->console = kept->graphics = kept->firmware = NULL;
 	}
 }
 

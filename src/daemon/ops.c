@@ -27,8 +27,7 @@ char *agent_run_directory(const struct agent *agent, const struct vmi *vmi)
 	return xasprintf("%s/vmi/%s", agent->options->state_dir, vmi->meta.uid);
 }
 
-/* Of a VM, for what outlives its runs; NULL for none. */
-static char *kept_directory(const struct agent *agent, const char *vm_uid)
+char *agent_kept_directory(const struct agent *agent, const char *vm_uid)
 {
 	return *vm_uid ? xasprintf("%s/vm/%s", agent->options->state_dir, vm_uid) : NULL;
 }
@@ -57,12 +56,18 @@ static void fill_start(const struct agent *agent, const struct machine *m, struc
 	autofree char *shared = shares_left(agent);
 	struct host_ports ports;
 	struct holding holding;
+	struct firmware firmware = { 0 };
+	struct err none;
 
+	if (op->kind == OP_MIGRATE_PREPARE &&
+		firmware_read(m->vmi->firmware, &firmware, &none) == 0)
+		context.firmware = &firmware;
 	holding_parse(m->vmi->held, &holding);
 	context.holding = &holding;
 	context.shared_cpus = shared;
 	context.attachments = attachments;
 	op->xml = domain_xml(&m->vmi->typed, &context);
+	firmware_done(&firmware);
 	holding_done(&holding);
 	host_ports_of(m->vmi, &ports);
 	op->forwards = host_ports_rules(&ports);
@@ -90,7 +95,7 @@ static void fill_purge(const struct agent *agent, const struct machine *m, struc
 		.epoch = 1 };
 
 	op->domain = domain_name(m->ns, m->name);
-	op->kept = kept_directory(agent, uid);
+	op->kept = agent_kept_directory(agent, uid);
 	context.kept = op->kept;
 	op->xml = domain_purge_xml(m->vm->uuid, &context);
 	copy_str(op->vmi_uid, UID_SIZE, uid);
@@ -189,7 +194,7 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 	op->keep_nvram = m->vmi->domain || (m->vmi->typed.efi_persistent && *m->vmi->owner);
 	op->directory = agent_run_directory(agent, m->vmi);
 	if (domain_is_kept(&m->vmi->typed))
-		op->kept = kept_directory(agent, m->vmi->owner);
+		op->kept = agent_kept_directory(agent, m->vmi->owner);
 	op->facts = m->dom.facts;
 	op->since = m->vmi->phase_wall[PHASE_SCHEDULED];
 	copy_str(op->vmi_uid, UID_SIZE, m->vmi->meta.uid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of this host decides whether a guest of another one can go on here: versions, machine types, the CPU, free
+ * What of this host decides whether a guest of another one can go on here: versions, machine types, firmware, the CPU, free
  * space. Workers. What libvirt cannot tell is not known, which is no error.
  */
 #include <string.h>
@@ -10,6 +10,7 @@
 
 #include "core/host_report.h"
 #include "core/xml_read.h"
+#include "io/virt_firmware.h"
 #include "io/virt_private.h"
 
 static void add_machine(struct buf *list, xmlNodePtr machine)
@@ -123,6 +124,7 @@ void virt_do_compare(virConnectPtr conn, const struct op *op, struct op_result *
 		facts.qemu = (long)version;
 	facts.machines = capabilities ? machines_of(capabilities) : NULL;
 	facts.cpu = cpu_of(conn, type);
+	facts.firmwares = virt_firmwares();
 	facts.misfit = op->xml ? misfit_of(conn, type, op->xml) : NULL;
 	result->text = host_report_write(&facts);
 	host_report_done(&facts);

@@ -13,6 +13,7 @@
 #include "core/migration_monitor.h"
 #include "core/migration_xml.h"
 #include "core/relay_control.h"
+#include "io/virt_firmware.h"
 #include "io/virt_private.h"
 #include "io/virt_xml.h"
 
@@ -56,11 +57,11 @@ static bool is_there(virConnectPtr conn, const struct op *op, struct err *err)
 
 void virt_do_migrate_prepare(virConnectPtr conn, const struct op *op, struct op_result *result)
 {
-	autofree char *xml = NULL, *kept = NULL;
+	autofree char *xml = NULL, *kept = NULL, *firmwares = virt_firmwares();
 	struct err *err = &result->err;
 	virDomainPtr dom;
 
-	if (is_there(conn, op, err) ||
+	if (is_there(conn, op, err) || virt_firmware_check(op->xml, firmwares, err) < 0 ||
 		virt_networks_prepare(conn, op, &xml, &result->fallback, err) < 0)
 		return;
 	dom = virt_define(conn, op, xml, &kept, err);

@@ -4,6 +4,7 @@
  * libvirt's, and a domain's document is small (some 10 KB).
  */
 #include "core/domxml.h"
+#include "core/firmware.h"
 #include "core/image_format.h"
 #include "core/names.h"
 #include "io/virt_xml_tree.h"
@@ -45,13 +46,43 @@ static char *vnc_socket(xmlNodePtr graphics)
 	return streq(type, "vnc") ? xml_get(xml_child(graphics, "listen"), "socket") : NULL;
 }
 
+/* What is between its tags; owned by the caller, NULL: it is not there. */
+static char *text_of(xmlNodePtr node)
+{
+	xmlChar *text = node ? xmlNodeGetContent(node) : NULL;
+	char *copy = xstrdup((const char *)text);
+
+	xmlFree(text);
+	return copy;
+}
+
+char *virt_xml_firmware(xmlNodePtr os)
+{
+	xmlNodePtr loader = xml_child(os, "loader");
+	autofree char *type = xml_get(loader, "type"), *secure = xml_get(loader, "secure");
+	struct firmware f = { .loader = text_of(loader),
+		.variables = xml_get(xml_child(os, "nvram"), "template"),
+		.format = xml_get(loader, "format"),
+		.secure = streq(secure, "yes") };
+	char *text = NULL;
+
+	if (!f.format)
+		f.format = xstrdup("raw");
+	if (f.loader && f.variables && streq(type, "pflash"))
+		text = firmware_write(&f);
+	firmware_done(&f);
+	return text;
+}
+
 void virt_xml_live(const char *xml, struct domain_info *info)
 {
 	xmlDocPtr doc = tree_read(xml);
-	xmlNodePtr devices = xml_child(doc ? xmlDocGetRootElement(doc) : NULL, "devices");
+	xmlNodePtr root = doc ? xmlDocGetRootElement(doc) : NULL;
+	xmlNodePtr devices = xml_child(root, "devices");
 	xmlNodePtr channel = xml_child(devices, "channel");
 
 	info->console = xml_get(xml_child(xml_child(devices, "serial"), "source"), "path");
+	info->firmware = virt_xml_firmware(xml_child(root, "os"));
 	info->graphics = NULL;
 	for (xmlNodePtr g = xml_child(devices, "graphics"); g && !info->graphics;
 		g = xml_next(g->next, "graphics"))

@@ -9,7 +9,7 @@
 #include "io/virt.h"
 
 /* Of an active domain's XML: the paths of the first serial port's pty or socket and of a VNC server's socket, whether
- * a guest agent has opened its channel, and the interfaces. Sets these of *info, whose memory is the caller's then. */
+ * a guest agent has opened its channel, the EFI firmware, and the interfaces. Sets these of *info, whose memory is the caller's then. */
 void virt_xml_live(const char *xml, struct domain_info *info);
 
 /* The user that QEMU runs as, from the capabilities; false where libvirt does not switch users. */

@@ -185,7 +185,8 @@ END_TEST
 
 START_TEST(live)
 {
-	struct domain_info none = { .console = (char *)"", .graphics = (char *)"", .agent = true };
+	struct domain_info efi = { 0 },
+			   none = { .console = (char *)"", .graphics = (char *)"", .agent = true };
 
 	/* clang-format off */
 	static const struct { const char *devices, *path; bool agent; const char *graphics; } cases[] = {
@@ -219,6 +220,14 @@ START_TEST(live)
 		free(info.console);
 		free(info.graphics);
 	}
+	virt_xml_live("<domain><os><loader readonly='yes' secure='yes' type='pflash'>/c.fd</loader>"
+		      "<nvram template='/v.fd'>/n</nvram></os></domain>",
+		&efi);
+	ck_assert_str_eq(efi.firmware,
+		"{\"loader\":\"/c.fd\",\"variables\":\"/v.fd\",\"format\":\"raw\",\"secure\":true}");
+	free(efi.firmware);
+	virt_xml_live("<domain><os firmware='efi'><type>hvm</type></os></domain>", &none);
+	ck_assert_ptr_null(none.firmware);
 	virt_xml_live("<domain", &none);
 	ck_assert_ptr_null(none.console);
 	ck_assert_ptr_null(none.graphics);

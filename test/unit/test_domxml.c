@@ -246,6 +246,40 @@ START_TEST(bare_vmi_keeps_nothing)
 }
 END_TEST
 
+/* One that comes from another host has the firmware that it has there, and libvirt has nothing to choose. */
+START_TEST(a_guest_that_comes_keeps_its_firmware)
+{
+	static char code[] = "/usr/share/OVMF/CODE.fd", vars[] = "/usr/share/OVMF/VARS.fd",
+		    raw[] = "raw", qcow2[] = "qcow2";
+	struct firmware firmware = { code, vars, raw, true };
+	struct domain_context there = context;
+	struct vmi_spec spec = small();
+	autofree char *bios = NULL, *of_run = NULL, *kept = NULL, *other = NULL;
+
+	there.firmware = &firmware;
+	bios = domain_xml(&spec, &there);
+	ck_assert_ptr_null(strstr(bios, "OVMF"));
+	spec.bootloader = BOOTLOADER_EFI_SECURE;
+	of_run = domain_xml(&spec, &there);
+	ck_assert_ptr_null(strstr(of_run, "firmware"));
+	ck_assert_ptr_nonnull(strstr(of_run,
+		"<loader readonly=\"yes\" secure=\"yes\" type=\"pflash\">/usr/share/OVMF/CODE.fd</loader>"));
+	ck_assert_ptr_nonnull(
+		strstr(of_run, "<nvram template=\"/usr/share/OVMF/VARS.fd\">/run/a/nvram</nvram>"));
+	spec.efi_persistent = true;
+	kept = domain_xml(&spec, &there);
+	ck_assert_ptr_nonnull(
+		strstr(kept, "<nvram template=\"/usr/share/OVMF/VARS.fd\">/vm/a/nvram</nvram>"));
+	firmware.format = qcow2;
+	firmware.secure = false;
+	other = domain_xml(&spec, &there);
+	ck_assert_ptr_nonnull(strstr(other,
+		"<loader readonly=\"yes\" secure=\"no\" type=\"pflash\" format=\"qcow2\">"));
+	ck_assert_ptr_nonnull(strstr(other,
+		"<nvram template=\"/usr/share/OVMF/VARS.fd\" templateFormat=\"qcow2\" format=\"qcow2\">"));
+}
+END_TEST
+
 /* Each interface of good/networks.yaml attached in another way; the one that is absent is not there. */
 static struct attachment attachments[] = {
 	{ .kind = ATTACH_USER },
@@ -478,6 +512,7 @@ Suite *test_domxml_suite(void)
 	tcase_add_loop_test(tc, of_a_manifest, 0, 2 * ARRAY_SIZE(manifests));
 	tcase_add_test(tc, purge);
 	tcase_add_test(tc, bare_vmi_keeps_nothing);
+	tcase_add_test(tc, a_guest_that_comes_keeps_its_firmware);
 	tcase_add_test(tc, networks);
 	tcase_add_test(tc, shares_cpus);
 	tcase_add_test(tc, held_comes_back);

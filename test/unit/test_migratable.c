@@ -114,9 +114,26 @@ START_TEST(features_of_one_host)
 	migratable_of(&vmi, &m);
 	ck_assert_ptr_null(m.reason);
 	migratable_done(&m);
-	vmi.typed.bootloader = BOOTLOADER_EFI;
+}
+END_TEST
+
+/* One that runs must be known; what the target makes of it is the target's. */
+START_TEST(firmware_that_can_be_told)
+{
+	struct vmi vmi = { .phase = PHASE_SCHEDULED, .typed.bootloader = BOOTLOADER_EFI };
+	struct migratable m;
+
+	migratable_of(&vmi, &m);
+	ck_assert_ptr_null(m.reason);
+	migratable_done(&m);
+	vmi.phase = PHASE_RUNNING;
 	migratable_of(&vmi, &m);
 	ck_assert_str_eq(m.reason, "FirmwareNotLiveMigratable");
+	ck_assert_ptr_nonnull(m.storage);
+	migratable_done(&m);
+	vmi.firmware = (char *)"{}";
+	migratable_of(&vmi, &m);
+	ck_assert_ptr_null(m.reason);
 	migratable_done(&m);
 }
 END_TEST
@@ -155,6 +172,7 @@ Suite *test_migratable_suite(void)
 	tcase_add_test(table, a_folder);
 	tcase_add_loop_test(table, row, 0, ARRAY_SIZE(rows));
 	tcase_add_test(table, features_of_one_host);
+	tcase_add_test(table, firmware_that_can_be_told);
 	tcase_add_test(table, shares_of_one_host);
 	suite_add_tcase(s, table);
 	return s;

@@ -89,6 +89,23 @@ static void is_full(struct migration_facts *f)
 {
 	f->copies = 2 << 20;
 }
+#define FIRMWARE(code) \
+	"{\"loader\":\"" code "\",\"variables\":\"/v\",\"format\":\"raw\",\"secure\":true}"
+static void has_other_firmware(struct migration_facts *f)
+{
+	f->firmware = FIRMWARE("/a");
+	f->firmwares = FIRMWARE("/b") "\n";
+}
+static void has_no_firmware(struct migration_facts *f)
+{
+	f->firmware = FIRMWARE("/a");
+	f->firmwares = "";
+}
+static void tells_no_firmware(struct migration_facts *f)
+{
+	f->firmware = "{\"loader\":\"../a\"}";
+	f->firmwares = FIRMWARE("/a") "\n";
+}
 static void has_no_network(struct migration_facts *f)
 {
 	f->words[MIGRATION_CHECK_NETWORKS] = xstrdup("there is no 'lan'");
@@ -113,6 +130,9 @@ static const struct {
 	{ has_old_qemu,   "qemu",           "its QEMU is 7.1.999, older than that of the guest, 7.2.5: upgrade it" },
 	{ has_no_machine, "machine",        "its QEMU has no machine type 'pc-q35-7.2', which the guest has" },
 	{ has_no_cpu,     "cpu",            "the guest's CPU cannot be had there: missing features: avx512f" },
+	{ has_other_firmware, "firmware",   "it does not have the guest's EFI firmware, '/a' with variables as in '/v': install the package that it is of" },
+	{ has_no_firmware, "firmware",      "it does not have the guest's EFI firmware, '/a' with variables as in '/v': install the package that it is of" },
+	{ tells_no_firmware, "firmware",    "it is not told which EFI firmware the guest has" },
 	{ is_full,        "disk",           "copies of its disks may take 2Mi, and 1Mi are free in '/var/lib/vmagent'" },
 	{ has_no_network, "networks",       "there is no 'lan'" },
 };
@@ -168,6 +188,7 @@ START_TEST(what_is_not_known_is_not_compared)
 	f.machine = NULL;
 	f.has_machine = false;
 	f.space = -1;
+	f.firmware = FIRMWARE("/a");
 	f.needs_kvm = f.has_kvm = false;
 	migration_check(&f, &found);
 	ck_assert_uint_eq(found.n, 0);

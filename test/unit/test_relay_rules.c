@@ -282,6 +282,37 @@ START_TEST(what_libvirt_adds_passes_and_nothing_else)
 }
 END_TEST
 
+/* What was prepared is what this host described; another path is none of the source's business. */
+START_TEST(firmware_is_what_was_prepared)
+{
+#define OS(code, template, file)                                                             \
+	DOMAIN("<os><type>hvm</type><loader readonly='yes' secure='yes' type='pflash'>" code \
+	       "</loader><nvram template='" template "'>" file "</nvram><boot dev='hd'/></os>")
+	struct xml_facts *efi;
+	static const struct {
+		const char *xml, *words;
+	} rows[] = {
+		{ OS("/fw/CODE.fd", "/fw/VARS.fd", "/vm/nvram"), NULL },
+		{ OS("/etc/shadow", "/fw/VARS.fd", "/vm/nvram"), "'domain/os/loader=/etc/shadow'" },
+		{ OS("/fw/CODE.fd", "/etc/shadow", "/vm/nvram"),
+			"'domain/os/nvram@template=/etc/shadow'" },
+		{ OS("/fw/CODE.fd", "/fw/VARS.fd", "/etc/shadow"),
+			"'domain/os/nvram=/etc/shadow'" },
+		{ OS("/fw/VARS.fd", "/fw/VARS.fd", "/vm/nvram"), "'domain/os/loader=/fw/VARS.fd'" },
+	};
+
+	ck_assert_int_eq(xml_facts_new(rows[0].xml, &efi, &err), 0);
+	xml_is(rows[0].xml, "'domain/os/loader'");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int rc = xml_facts_check_domain(efi, rows[i].xml, strlen(rows[i].xml), &err);
+
+		ck_assert_msg(rows[i].words ? rc < 0 && strstr(err.msg, rows[i].words) : rc == 0,
+			"%s: %s", rows[i].xml, rc ? err.msg : "passes");
+	}
+	xml_facts_free(efi);
+}
+END_TEST
+
 START_TEST(the_domain_in_a_cookie_is_one_as_well)
 {
 	char cookie[] =
@@ -367,6 +398,7 @@ Suite *test_relay_rules_suite(void)
 	tcase_add_test(t, the_guest_arrives_paused);
 	tcase_add_test(t, disks_are_copied_only_if_prepared);
 	tcase_add_test(t, what_libvirt_adds_passes_and_nothing_else);
+	tcase_add_test(t, firmware_is_what_was_prepared);
 	tcase_add_test(t, the_domain_in_a_cookie_is_one_as_well);
 	tcase_add_test(t, frames_are_bounded);
 	tcase_add_test(t, every_cut_of_arguments_is_refused);
