@@ -139,6 +139,8 @@ static bool tune_report(struct fake *fake, const char *name, const char *value)
 		fake->qemu = atol(value);
 	else if (streq(name, "machine"))
 		fake->no_machine = streq(value, "none");
+	else if (streq(name, "firmware"))
+		fake->no_firmware = streq(value, "none");
 	else if (streq(name, "space"))
 		fake->full = streq(value, "none");
 	else if (streq(name, "cpu"))

@@ -505,4 +505,5 @@ void fake_runs(struct world *w, struct fake_domain *dom)
 	for (unsigned i = 0; w->lab && (host = world_host(w, i)); i++)
 		check_other(w, dom, host);
 	dom->arrived = false;
+	fake_nvram_write(w, dom);
 }

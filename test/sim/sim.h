@@ -84,6 +84,15 @@ struct pending {
 
 enum unseen { UNSEEN_NOTHING, UNSEEN_POWEROFF, UNSEEN_CRASH, UNSEEN_PANIC };
 
+#define NVRAMS_MAX 16
+#define FAKE_FIRMWARE \
+	"{\"loader\":\"/fw/CODE\",\"variables\":\"/fw/VARS\",\"format\":\"raw\",\"secure\":true}"
+
+struct fake_nvram { /* what a VM's firmware keeps */
+	char vm[UID_SIZE];
+	unsigned number; /* of the last that was written */
+};
+
 struct fake_domain {
 	bool exists;
 	bool foreign; /* not made by the agent */
@@ -95,14 +104,16 @@ struct fake_domain {
 	bool active;
 	bool autostart;
 	bool acpi, panic_device;
-	bool going;          /* it is shutting down */
-	char disk[64];       /* the first file of the host that it writes to; "": none */
-	bool shares;         /* … together with others that say so, too */
-	struct cpu_set cpus; /* of the host that are its own … */
-	char held[256];      /* … as its metadata says it */
-	char cid[64];        /* … "": none */
-	char device[64];     /* … "": none */
-	char sick[64];       /* the disk that fails; "": none */
+	bool efi;
+	char variables[UID_SIZE]; /* the VM with which those of its firmware are kept; "": none */
+	bool going;               /* it is shutting down */
+	char disk[64];            /* the first file of the host that it writes to; "": none */
+	bool shares;              /* … together with others that say so, too */
+	struct cpu_set cpus;      /* of the host that are its own … */
+	char held[256];           /* … as its metadata says it */
+	char cid[64];             /* … "": none */
+	char device[64];          /* … "": none */
+	char sick[64];            /* the disk that fails; "": none */
 	char sick_reason[IO_REASON_SIZE];
 	enum unseen unseen; /* what happened while no libvirtd looked */
 	uint64_t boot;      /* counts the QEMUs */
@@ -190,14 +201,17 @@ struct fake {
 	size_t n_dirs;
 	char claims[TRACKED_MAX][CLAIM_PATH_SIZE]; /* folders of claims, with their files */
 	size_t n_claims;
-	struct op lanes[DOMAINS_MAX * LANE_MAX]; /* owned copies: under way for this agent */
-	msec since[DOMAINS_MAX * LANE_MAX];      /* they are */
+	struct fake_nvram nvram[NVRAMS_MAX];        /* this host's files */
+	struct fake_nvram nvram_latest[NVRAMS_MAX]; /* the first host's: of all hosts */
+	struct op lanes[DOMAINS_MAX * LANE_MAX];    /* owned copies: under way for this agent */
+	msec since[DOMAINS_MAX * LANE_MAX];         /* they are */
 	size_t n_lanes;
 	/* What COMPARE tells of the host: */
-	long qemu;       /* its version; 0: a usual one */
-	bool no_machine; /* it does not have the guests' machine type */
-	bool full;       /* no space is left */
-	char misfit[64]; /* why guests' CPUs cannot be had; "": they can */
+	long qemu;        /* its version; 0: a usual one */
+	bool no_machine;  /* it does not have the guests' machine type */
+	bool no_firmware; /* it does not have the guests' EFI firmware */
+	bool full;        /* no space is left */
+	char misfit[64];  /* why guests' CPUs cannot be had; "": they can */
 };
 
 /* ---- the invariants' memory ------------------------------------------------------------------- */
@@ -362,6 +376,16 @@ void fake_take_share(struct world *w, struct fake_domain *dom, const char *xml);
 struct fake_domain *fake_find_any(struct world *w, const char *name); /* ours first */
 struct fake_domain *fake_add(struct world *w, const char *name);
 struct fake_guest *fake_guest(struct world *w, const char *name);
+
+/* fake_nvram.c */
+struct nvram;
+void fake_nvram_take(struct fake_domain *dom, const struct op *op);
+void fake_nvram_boot(struct world *w, const struct fake_domain *dom); /* it is to run here … */
+void fake_nvram_write(struct world *w,
+	const struct fake_domain *dom); /* … and executes here from now on */
+void fake_nvram_purge(struct world *w, const char *vm);
+int fake_nvram_read(void *ctx, const char *path, struct nvram *ret, struct err *err);
+int fake_nvram_keep(void *ctx, const char *path, const struct nvram *nvram, struct err *err);
 
 /* fake_migrate.c */
 bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct err *err);
