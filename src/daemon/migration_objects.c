@@ -30,6 +30,15 @@ static struct request request_of(const struct manifest *manifest)
 		.to = migration_order_peer(manifest->root) };
 }
 
+static int no_run(const struct agent *agent, const struct request *request, struct err *err)
+{
+	const char *peer = migrations_moved_to(agent, request->ns, request->name);
+
+	return err_set(err, ERR_INVALID, "spec.vmiName: the VMI \"%s/%s\" does not exist%s%s%s",
+		request->ns, request->name, peer ? ": it has moved to '" : "", peer ? peer : "",
+		peer ? "'" : "");
+}
+
 int migration_object_check(const struct agent *agent, const struct manifest *manifest,
 	struct err *err)
 {
@@ -39,8 +48,7 @@ int migration_object_check(const struct agent *agent, const struct manifest *man
 	if (migrations_check_enabled(agent, err) < 0)
 		return -(int)err->code;
 	if (!m || (!m->vmi && !m->migration))
-		return err_set(err, ERR_INVALID, "spec.vmiName: the VMI \"%s/%s\" does not exist",
-			request.ns, request.name);
+		return no_run(agent, &request, err);
 	return migrations_check_begin(agent, &request, m, err);
 }
 

@@ -120,6 +120,7 @@ is '… as its run does' "$(vmi_at b one .status.migrationState.migrationUid)" "
 shows '… in KubeVirt.s columns' '^there  *Succeeded  *one' k get vmims
 shows '… with its events' "SuccessfulMigration.*moved to 'host-b'" k describe vmim there
 shows '… and for vmactl' '^there  *Succeeded  *one  *host-a  *host-b' at a get vmim -o wide
+denies '… where it was it cannot be ordered any more' "it has moved to 'host-b'" k create --dry-run=server -f <(move again one b)
 shows 'its fields are explained' 'addedNodeSelector' k explain vmim.spec
 
 move back one a >"$T/new"
