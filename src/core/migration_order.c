@@ -7,7 +7,8 @@
 
 #include "core/names.h"
 
-#define SELECTOR "spec.addedNodeSelector"
+#define OPTION   "addedNodeSelector"
+#define SELECTOR "spec." OPTION
 
 /* What holds of every host that runs vmagent, so that it selects none of them. */
 static const struct {
@@ -61,13 +62,13 @@ static void check_label(struct check *c, const struct node *label)
 		check_add(c, label, label->key, "expected the name of a peer");
 }
 
-static void check_selector(struct check *c, const struct node *selector)
+static void check_selector(struct check *c, const struct node *selector, const char *field)
 {
 	size_t mark;
 
 	if (!selector || selector->kind != NODE_MAP)
 		return;
-	mark = check_enter(c, SELECTOR);
+	mark = check_enter(c, field);
 	for (size_t i = 0; i < selector->n_children; i++)
 		if (selector->children[i]->kind == NODE_STRING)
 			check_label(c, selector->children[i]);
@@ -94,8 +95,38 @@ static void check_annotation(struct check *c, const struct node *root)
 
 void migration_order_rules(struct check *c, const struct node *root)
 {
-	check_selector(c, node_at(root, SELECTOR));
+	check_selector(c, node_at(root, SELECTOR), SELECTOR);
 	check_annotation(c, root);
+}
+
+static bool is_map_of_strings(const struct node *map)
+{
+	bool ok = map->kind == NODE_MAP;
+
+	for (size_t i = 0; ok && i < map->n_children; i++)
+		ok = map->children[i]->kind == NODE_STRING;
+	return ok;
+}
+
+int migration_order_of_options(const struct node *options, const char **ret_peer, struct err *err)
+{
+	const struct node *selector = node_get(options, OPTION);
+	const struct node *name = entry(options, OPTION, HOSTNAME_LABEL);
+	struct findings findings = { 0 };
+	struct check c = { .findings = &findings };
+	int ret = 0;
+
+	check_selector(&c, selector, OPTION);
+	if (selector && !is_map_of_strings(selector))
+		ret = err_set(err, ERR_BAD_REQUEST, OPTION ": expected labels with their values");
+	else if (findings.n)
+		ret = err_set(err, ERR_BAD_REQUEST, "%s: %s", findings.list[0].field,
+			findings.list[0].message);
+	else
+		*ret_peer = name ? name->text : NULL;
+	findings_done(&findings);
+	buf_done(&c.path);
+	return ret;
 }
 
 void migration_order_fill(struct node *root)

@@ -21,6 +21,10 @@ void migration_order_fill(struct node *root);
 /* The peer that is named, or NULL: the best of them. Borrowed from root. */
 const char *migration_order_peer(const struct node *root);
 
+/* The same of KubeVirt's MigrateOptions, which may be NULL: their selector is held to the same rules, else
+ * ERR_BAD_REQUEST. *ret_peer is borrowed from options. */
+int migration_order_of_options(const struct node *options, const char **ret_peer, struct err *err);
+
 /* How urgent its priority is; more is sooner. */
 int migration_order_urgency(const struct node *root);
 

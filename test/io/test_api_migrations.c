@@ -101,6 +101,36 @@ START_TEST(a_second_is_refused)
 }
 END_TEST
 
+/* The selector of a verb's options is an object's: what every host has selects none. */
+START_TEST(selectors_of_the_verb)
+{
+	static const struct {
+		const char *selector;
+		int status;
+		const char *words;
+	} rows[] = {
+		{ "{\"kubernetes.io/os\":\"plan9\"}", 400,
+			"addedNodeSelector.kubernetes.io/os: every host has 'linux' here" },
+		{ "{\"zone\":\"east\"}", 400,
+			"addedNodeSelector.zone: peers do not tell each other their labels" },
+		{ "{\"kubernetes.io/hostname\":1}", 400, "expected labels with their values" },
+		{ "\"b\"", 400, "expected labels with their values" },
+		{ "{\"kubernetes.io/hostname\":\"d\"}", 404, "'d' is no peer" },
+		{ "{\"kubernetes.io/hostname\":\"b\",\"kubernetes.io/os\":\"linux\"}", 202, NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		autofree char *body = xasprintf("{\"addedNodeSelector\":%s}", rows[i].selector);
+
+		api_expect(&f,
+			"PUT /apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachines/web/migrate",
+			body, rows[i].status, rows[i].words);
+	}
+	api_expect(&f, "GET " VMIMS, NULL, 200,
+		"\"addedNodeSelector\":{\"kubernetes.io/hostname\":\"b\"}");
+}
+END_TEST
+
 /* A verb makes an object, too. */
 START_TEST(one_of_the_verb)
 {
@@ -220,6 +250,7 @@ Suite *test_api_migrations_suite(void)
 	tcase_add_test(tc, a_table);
 	tcase_add_test(tc, a_second_is_refused);
 	tcase_add_test(tc, one_of_the_verb);
+	tcase_add_test(tc, selectors_of_the_verb);
 	tcase_add_loop_test(tc, one_that_cannot_be, 0, ARRAY_SIZE(bad));
 	tcase_add_test(tc, none_where_migrations_are_not_enabled);
 	tcase_add_test(tc, its_labels_change_and_its_spec_does_not);

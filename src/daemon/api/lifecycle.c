@@ -67,17 +67,10 @@ void lifecycle_vmi_verb(const struct call *call)
 /* MigrateOptions: the selector is the way in which KubeVirt's clients name a node. */
 static int read_migrate_options(const struct node *body, struct request *request, struct err *err)
 {
-	const struct node *selector = node_get(body, "addedNodeSelector");
-	const struct node *name = node_get(selector, HOSTNAME_LABEL);
-
 	if (body && body->kind != NODE_MAP)
 		return err_set(err, ERR_BAD_REQUEST, "the body is no options object");
-	if (selector &&
-		(selector->kind != NODE_MAP || selector->n_children != 1 || !name ||
-			name->kind != NODE_STRING))
-		return err_set(err, ERR_BAD_REQUEST,
-			"addedNodeSelector: expected " HOSTNAME_LABEL " alone: the name of a peer");
-	request->to = name ? name->text : NULL;
+	if (migration_order_of_options(body, &request->to, err) < 0)
+		return -(int)err->code;
 	return option_dry_run(body, &request->dry_run, err);
 }
 
