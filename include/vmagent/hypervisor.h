@@ -167,6 +167,7 @@ struct op {
 	char *copies; /* owned or NULL; MIGRATE, MIGRATE_PREPARE: disks that are copied: "vda,vdb" */
 	char *jobs; /* owned or NULL; LIST, READ: UUIDs of domains of which is asked whether they are being copied */
 	char *directory; /* owned; PREPARE, CLEAN: the run's own folder; DROP, FILL: a claim's; COMPARE: whose free space is asked for */
+	char *aside; /* owned or NULL; CLEAN: under which name the run's folder is kept instead; its parent is made */
 	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes */
 	struct volume_work *work; /* owned; PREPARE, FILL */
 	size_t n_work;

@@ -401,7 +401,8 @@ struct vmi {
 	int64_t vm_generation; /* of the VM when it was created (§11.3) */
 	enum words words;      /* whether QEMU's output of its last start is to be read */
 	bool cleaned;          /* its files and its domain are gone */
-	bool emulated;         /* its domain was made for TCG: there was no usable KVM */
+	bool lost; /* it is another host's by right: its disks here are kept aside, not removed */
+	bool emulated; /* its domain was made for TCG: there was no usable KVM */
 	struct condition_times times;
 	char *console;  /* owned or NULL: socket path or pty of the serial console */
 	char *graphics; /* owned or NULL: socket path of the VNC server */

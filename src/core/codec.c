@@ -118,6 +118,7 @@ static const struct field vmi_fields[] = {
 	F(TEXT,     vmi, "domain",        domain),
 	F(NUMBER,   vmi, "vmGeneration",  vm_generation),
 	F(BOOL,     vmi, "cleaned",       cleaned),
+	F(BOOL,     vmi, "lost",          lost),
 	F(BOOL,     vmi, "emulated",      emulated),
 	F(TEXT,     vmi, "console",       console),
 	F(TEXT,     vmi, "nics",          nics),

@@ -94,6 +94,7 @@ void op_done(struct op *op)
 	free(op->copies);
 	free(op->jobs);
 	free(op->directory);
+	free(op->aside);
 	free(op->kept);
 	free(op->question);
 	free(op->host);
@@ -148,6 +149,7 @@ void op_copy(struct op *dst, const struct op *src)
 	dst->copies = xstrdup(src->copies);
 	dst->jobs = xstrdup(src->jobs);
 	dst->directory = xstrdup(src->directory);
+	dst->aside = xstrdup(src->aside);
 	dst->kept = xstrdup(src->kept);
 	dst->question = xstrdup(src->question);
 	dst->host = xstrdup(src->host);

@@ -38,7 +38,8 @@ static bool rule_pending(const struct migration_view *v, struct migration_plan *
 		return plan_migration(plan, MIGRATION_STEP_FAIL, v->g->refusal);
 	if (v->now.boot >= limit)
 		return plan_migration(plan, MIGRATION_STEP_FAIL,
-			"it was not its turn for 15 minutes");
+			v->peer_up ? "it was not its turn for 15 minutes"
+				   : "the target could not be reached for 15 minutes");
 	if (v->may_begin && v->peer_up)
 		return plan_migration(plan, MIGRATION_STEP_BEGIN, NULL);
 	plan->waits = v->peer_up ? MIGRATION_WAITS_FOR_TURN : MIGRATION_WAITS_FOR_PEER;

@@ -312,6 +312,10 @@ void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct 
 char *agent_kept_directory(const struct agent *agent, const char *vm_uid);
 char *agent_run_directory(const struct agent *agent,
 	const struct vmi *vmi); /* owned by the caller */
+/* Under which name that is kept when the run is another host's by right; owned by the caller. */
+char *agent_aside_directory(const struct agent *agent, const struct vmi *vmi);
+/* It is: there are disks in it of which each host has its own. */
+bool agent_keeps_disks(const struct vmi *vmi);
 void ops_plan_list(struct agent *agent, struct now now);
 /* The op of an errand for m's run; returns its id. */
 uint64_t ops_plan_errand(struct agent *agent, struct machine *m, const struct errand *errand);

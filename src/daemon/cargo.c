@@ -254,6 +254,7 @@ void cargo_unpack(struct agent *agent, struct machine *m, struct vm *vm, struct 
 	m->vm = vm;
 	m->vmi = vmi;
 	vmi->prepared = true;
+	vmi->lost = false;
 	vmi->tries = 0;
 	m->vmi_changed = true;
 	m->vm_changed = vm != NULL;

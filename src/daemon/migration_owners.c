@@ -203,6 +203,23 @@ void migration_reclaim(struct agent *agent, struct migration *g, struct now now)
 	migration_changed(&c);
 }
 
+/* Those that both hosts reach, and what a user has named, stay where they are. The others were a copy each, of which this
+ * one may hold what the guest did last here: nobody but a person can tell whether it is of use. */
+static void keep_disks(struct migration_call *c)
+{
+	autofree char *path = agent_aside_directory(c->agent, c->m->vmi), *words = NULL;
+
+	c->m->vmi->lost = true;
+	if (!agent_keeps_disks(c->m->vmi))
+		return;
+	words = xasprintf("its disks here are kept in '%s': remove them when nobody needs them any more",
+		path);
+	migration_note(c, true, "DisksKept", words);
+	free(c->g->reason);
+	c->g->reason =
+		xasprintf("this host was declared dead, and the other one has it; %s", words);
+}
+
 /* This host was declared dead, and the peer is the guest's home: what is left of it here ends, but for its disks. */
 void migration_lose(struct agent *agent, struct migration *g, struct now now)
 {
@@ -218,9 +235,10 @@ void migration_lose(struct agent *agent, struct migration *g, struct now now)
 	g->succeeded = false;
 	log_text(LOG_LEVEL_WARNING,
 		"%s/%s: peer '%s' has it since this host was declared dead: what runs of it here ends, "
-		"its disks are left as they are",
+		"its disks are kept",
 		g->meta.ns, g->vmi, g->peer);
 	if (c.m && c.m->vmi) {
+		keep_disks(&c);
 		move_origin(&c, KIND_VMI, c.m->vmi->meta.uid);
 		migration_note_failed(&c);
 		migration_end_run(&c, PHASE_FAILED);

@@ -27,6 +27,19 @@ char *agent_run_directory(const struct agent *agent, const struct vmi *vmi)
 	return xasprintf("%s/vmi/%s", agent->options->state_dir, vmi->meta.uid);
 }
 
+char *agent_aside_directory(const struct agent *agent, const struct vmi *vmi)
+{
+	return xasprintf("%s/lost/%s_%s.%s", agent->options->state_dir, vmi->meta.ns,
+		vmi->meta.name, vmi->meta.uid);
+}
+
+bool agent_keeps_disks(const struct vmi *vmi)
+{
+	autofree char *copies = migration_copies(&vmi->typed);
+
+	return copies != NULL;
+}
+
 char *agent_kept_directory(const struct agent *agent, const char *vm_uid)
 {
 	return *vm_uid ? xasprintf("%s/vm/%s", agent->options->state_dir, vm_uid) : NULL;
@@ -223,6 +236,8 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		credentials_fill(agent, m, op);
 	if (op->kind == OP_PREPARE)
 		fill_prepare(agent, m, op);
+	if (op->kind == OP_CLEAN && m->vmi->lost && agent_keeps_disks(m->vmi))
+		op->aside = agent_aside_directory(agent, m->vmi);
 }
 
 static struct op *op_new(struct agent *agent, enum op_kind kind)

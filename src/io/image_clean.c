@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Removing a run's folder, or a claim's: by open folders, never following a link. A guest that shared one may have made
+ * Removing a run's folder, or a claim's, or keeping it aside. It is removed by open folders, never following a link. A guest that shared one may have made
  * it of any depth: what lies too deep is moved up, and goes in the next round. A folder that is gone already is fine.
  */
 #include <dirent.h>
@@ -13,6 +13,7 @@
 #include "io/image_private.h"
 
 #define CLEAN_DEPTH_MAX 16
+#define ASIDE_MAX       99 /* times that one run is lost to another host */
 
 static bool is_dots(const char *name)
 {
@@ -89,12 +90,65 @@ int image_remove_tree(const char *folder)
 	return ret == 0 && rmdir(folder) < 0 ? -errno : ret;
 }
 
+/* ---- keeping it aside ------------------------------------------------------------------------------ */
+
+static int sync_folder(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = fsync(fd) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* Nothing takes the place of what was put there before. */
+static int move_aside(const char *folder, const char *name)
+{
+	for (unsigned i = 1; i <= ASIDE_MAX; i++) {
+		autofree char *to = i == 1 ? xstrdup(name) : xasprintf("%s.%u", name, i);
+
+		if (renameat2(AT_FDCWD, folder, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+			return 0;
+		if (errno != EEXIST)
+			return errno == ENOENT ? 0 : -errno; /* it was moved before */
+	}
+	return -EEXIST;
+}
+
+/* Only root looks there: it may hold what a Secret says. */
+static int move_away(const char *folder, const char *name)
+{
+	autofree char *parent = xstrndup(name, (size_t)(strrchr(name, '/') - name));
+	int ret;
+
+	if (mkdir(parent, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	ret = move_aside(folder, name);
+	return ret < 0 ? ret : sync_folder(parent);
+}
+
+static void keep_aside(struct job *job)
+{
+	int ret = move_away(job->op.directory, job->op.aside);
+
+	if (ret < 0)
+		err_set(&job->err, ERR_IO, "cannot keep the run's folder '%s' as '%s': %s",
+			job->op.directory, job->op.aside, strerror(-ret));
+}
+
 void image_clean(struct job *job)
 {
 	const char *directory = job->op.directory;
 	bool claim = job->op.kind == OP_DROP;
-	int ret = claim ? image_drop_claim(directory) : image_remove_tree(directory);
+	int ret;
 
+	if (job->op.aside) {
+		keep_aside(job);
+		return;
+	}
+	ret = claim ? image_drop_claim(directory) : image_remove_tree(directory);
 	if (ret < 0)
 		err_set(&job->err, ERR_IO, "cannot remove the %s folder '%s': %s",
 			claim ? "claim's" : "run's", directory, strerror(-ret));

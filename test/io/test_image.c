@@ -584,6 +584,48 @@ START_TEST(test_clean_does_not_follow_a_link_itself)
 }
 END_TEST
 
+static int keep_aside(const char *name)
+{
+	struct op op = { .id = 7,
+		.kind = OP_CLEAN,
+		.directory = w.run,
+		.aside = (char *)(uintptr_t)name };
+
+	image_submit(w.image, &op);
+	uv_run(&w.loop, UV_RUN_DEFAULT);
+	return w.err.code;
+}
+
+/* All of it, once; what was kept before stays; and a crash after it was done changes nothing. */
+START_TEST(test_kept_aside)
+{
+	autofree char *lost = path_in(w.folder, "lost"), *name = path_in(lost, "default_web.uid"),
+		      *disk = path_in(name, "root.qcow2"), *second = xasprintf("%s.2", name);
+
+	shell("mkdir '%s'; echo first >'%s/root.qcow2'", w.run, w.run);
+	ck_assert_msg(keep_aside(name) == ERR_OK, "%s", w.err.msg);
+	ck_assert(!exists(w.run) && exists(disk));
+	shell("test \"$(stat -c %%a '%s')\" = 700%s", lost, "");
+	ck_assert_int_eq(keep_aside(name), ERR_OK);
+	ck_assert(exists(disk) && !exists(second));
+	shell("mkdir '%s'; echo second >'%s/root.qcow2'", w.run, w.run);
+	ck_assert_int_eq(keep_aside(name), ERR_OK);
+	ck_assert(!exists(w.run) && exists(second));
+	shell("grep -q first '%s' && grep -q second '%s/root.qcow2'", disk, second);
+}
+END_TEST
+
+START_TEST(test_cannot_be_kept_aside)
+{
+	autofree char *lost = path_in(w.folder, "lost"), *name = path_in(lost, "default_web.uid");
+
+	shell("mkdir '%s'; touch '%s'", w.run, lost);
+	ck_assert_int_eq(keep_aside(name), ERR_IO);
+	assert_said("cannot keep the run's folder");
+	ck_assert(exists(w.run));
+}
+END_TEST
+
 /* Of the host, as devices are: what is not there is named, with what to do about it. */
 START_TEST(test_paths_of_the_host)
 {
@@ -633,6 +675,8 @@ Suite *test_image_suite(void)
 	tcase_add_test(tcase, test_clean_goes_as_deep_as_it_takes);
 	tcase_add_test(tcase, test_clean_takes_all_and_only_that);
 	tcase_add_test(tcase, test_clean_does_not_follow_a_link_itself);
+	tcase_add_test(tcase, test_kept_aside);
+	tcase_add_test(tcase, test_cannot_be_kept_aside);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

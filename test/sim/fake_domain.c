@@ -473,6 +473,12 @@ static void do_clean(struct world *w, const struct op *op, struct op_result *res
 {
 	(void)result;
 	remove_dir(&w->fake, op->vmi_uid);
+	if (op->aside) { /* … without the UID */
+		autofree char *name =
+			xstrndup(op->aside, (size_t)(strrchr(op->aside, '.') - op->aside));
+
+		fake_claim(w, name, true);
+	}
 }
 
 static void do_purge(struct world *w, const struct op *op, struct op_result *result)

@@ -585,8 +585,8 @@ static void quiet_guest(struct world *w, const struct migration *g)
 	const struct machine *m = machines_find(&w->agent->machines, g->meta.ns, g->vmi);
 	const struct fake_domain *dom = m && m->vmi ? fake_find_uuid(w, m->vmi->typed.uuid) : NULL;
 
-	if (migration_is_over(g) && g->role == MIGRATION_SOURCE && !g->moved && dom &&
-		dom->active && dom->state == DOMAIN_RUNNING && dom->unheard)
+	if (m && m->migration == g && migration_is_over(g) && g->role == MIGRATION_SOURCE &&
+		!g->moved && dom && dom->active && dom->state == DOMAIN_RUNNING && dom->unheard)
 		world_fail(w, "%s goes on here, and the network believes it elsewhere", g->vmi);
 }
 

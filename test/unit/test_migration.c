@@ -431,6 +431,7 @@ static const struct row source_rows[] = {
 	{ { in_pending, stopping }, STEP(FAIL), "does not run any more" },
 	{ { in_pending, run_is_gone }, STEP(FAIL), "does not run any more" },
 	{ { in_pending, no_place, too_late }, STEP(FAIL), "not its turn" },
+	{ { in_pending, peer_gone, too_late }, STEP(FAIL), "could not be reached" },
 
 	{ { NULL }, SAY(PREPARE), NULL },
 	{ { said_now }, STEP(NONE), NULL },
