@@ -163,6 +163,16 @@ static bool may_have_document(enum handover_kind kind)
 		kind == HANDOVER_CHECKED || kind == HANDOVER_OUT;
 }
 
+/* Folders are named after the migration. */
+static int check_migration(const struct handover *handover, struct err *err)
+{
+	bool is_of_none = handover->kind == HANDOVER_WHOSE || handover->kind == HANDOVER_MINE;
+
+	if (is_of_none || is_uuid(handover->migration))
+		return 0;
+	return err_set(err, ERR_BAD_REQUEST, "'migration': expected a UUID");
+}
+
 static int read_handover(const cJSON *json, struct peer_message *ret, struct err *err)
 {
 	enum handover_kind kind = (enum handover_kind)(ret->kind - PEER_MESSAGE_HANDOVER);
@@ -171,8 +181,8 @@ static int read_handover(const cJSON *json, struct peer_message *ret, struct err
 
 	ret->handover.kind = kind;
 	rc = READ(json, handover_fields, &ret->handover, err);
-	if (rc == 0 && *ret->handover.migration && !is_uuid(ret->handover.migration))
-		rc = err_set(err, ERR_BAD_REQUEST, "'migration': expected a UUID");
+	if (rc == 0)
+		rc = check_migration(&ret->handover, err);
 	if (rc < 0 || !may_have_document(kind) || (!document && !has_document(kind)))
 		return rc;
 	if (!cJSON_IsString(document))

@@ -423,7 +423,7 @@ START_TEST(handovers_arrive)
 	struct handover answer = { .kind = HANDOVER_DECLINED, .why = "no room" };
 
 	memset(document, 'x', HANDOVER_DOCUMENT_MAX - 401);
-	strcpy(prepare.migration, "m");
+	strcpy(prepare.migration, "44444444-2222-3333-4444-555555555555");
 	pair("b", "b", "b");
 	start_both();
 	peer_send(peer_tls_port(b.tls), "a", &prepare); /* too early: it is lost */
@@ -438,7 +438,7 @@ START_TEST(handovers_arrive)
 	ck_assert_int_eq(b.handover.kind, HANDOVER_DECLINED);
 	ck_assert_int_eq(a.handover.kind, HANDOVER_PREPARE);
 	ck_assert_int_eq(a.handover.epoch, 2);
-	ck_assert_str_eq(a.handover.migration, "m");
+	ck_assert_str_eq(a.handover.migration, "44444444-2222-3333-4444-555555555555");
 	ck_assert_str_eq(a.document, document);
 }
 END_TEST

@@ -180,6 +180,7 @@ static const struct { enum peer_message_kind kind; const char *text, *words; } b
 	{ PEER_MESSAGE_QUERY,   "{\"migration\":\"a\"}",     "'databaseID': expected text" },
 	{ PEER_MESSAGE_QUERY,   "{" HAND_OF("../../../tmp") "}", "'migration': expected a UUID" },
 	{ PEER_MESSAGE_QUERY,   "{" HAND_OF("m") "}",      "'migration': expected a UUID" },
+	{ PEER_MESSAGE_PREPARE, "{" HAND_OF("") "}",       "'migration': expected a UUID" },
 	{ PEER_MESSAGE_HELLO,   "{" VERSIONS "," REST "," CAPACITY "}", "'nodeName': expected text" },
 	{ PEER_MESSAGE_HELLO,   "{" VERSIONS "," REST ",\"nodeName\":\"a\"}", "'cpus': expected a number" },
 	{ PEER_MESSAGE_WELCOME, "{\"versionMin\":2,\"versionMax\":1,\"version\":0," REST ",\"nodeName\":\"a\"," CAPACITY "}",
