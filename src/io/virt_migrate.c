@@ -239,7 +239,7 @@ static void wait_a_while(struct migrating *m)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_nsec += POLL_MS * 1000000L;
 	until.tv_sec += until.tv_nsec / 1000000000L;
 	until.tv_nsec %= 1000000000L;
@@ -309,9 +309,14 @@ static void say_what_post_copy_needs(const struct op *op, struct err *err)
 static void migrate(struct migrating *m, struct err *err)
 {
 	pthread_t thread;
+	pthread_condattr_t attr;
 
 	pthread_mutex_init(&m->lock, NULL);
-	pthread_cond_init(&m->wake, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr,
+		CLOCK_MONOTONIC); /* one that is set back would end the watch */
+	pthread_cond_init(&m->wake, &attr);
+	pthread_condattr_destroy(&attr);
 	if (pthread_create(&thread, NULL, on_thread, m)) { /* signals are blocked here already */
 		perform(m, &m->err);
 	} else {

@@ -424,6 +424,7 @@ START_TEST(handovers_arrive)
 
 	memset(document, 'x', HANDOVER_DOCUMENT_MAX - 401);
 	strcpy(prepare.migration, "44444444-2222-3333-4444-555555555555");
+	strcpy(answer.migration, prepare.migration);
 	pair("b", "b", "b");
 	start_both();
 	peer_send(peer_tls_port(b.tls), "a", &prepare); /* too early: it is lost */
