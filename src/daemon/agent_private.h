@@ -358,7 +358,7 @@ char *agent_object_document(const struct agent *agent, const struct target *t);
 /* The same without what the server sets, or NULL; owned by the caller. */
 struct node *agent_object_tree(const struct target *t);
 /* Whether it may be deleted at all: ERR_FORBIDDEN. */
-int agent_check_delete(const struct target *t, struct err *err);
+int agent_check_delete(const struct agent *agent, const struct target *t, struct err *err);
 /* Deletes it gracefully, a record at once. */
 void agent_delete_object(struct agent *agent, const struct target *t, const struct actor *actor,
 	struct now now);
@@ -377,7 +377,7 @@ void namespace_use(struct agent *agent, const char *name,
 	struct now now); /* makes it, if need be */
 /* Whether something new may begin in it: ERR_FORBIDDEN. */
 int namespace_check(const struct agent *agent, const char *name, struct err *err);
-int namespace_check_delete(const struct record *r, struct err *err);
+int namespace_check_delete(const struct agent *agent, const struct record *r, struct err *err);
 void namespace_delete(struct agent *agent, struct record *r, const struct actor *actor,
 	struct now now);
 void namespaces_turn(struct agent *agent);          /* forgets those that are empty */

@@ -45,7 +45,7 @@ static void remove_object(struct agent *agent, struct origin *o, struct now now)
 	struct err err = { 0 };
 
 	origin_remove(agent, o);
-	if (agent_check_delete(&t, &err) < 0)
+	if (agent_check_delete(agent, &t, &err) < 0)
 		return;
 	happen(&what, o->kind, "DeleteRequested", "its manifest is gone: deleting");
 	agent_note(agent, t.meta, &what);

@@ -113,12 +113,19 @@ static void delete_machines(struct agent *agent, const char *ns, const struct or
 	}
 }
 
-int namespace_check_delete(const struct record *r, struct err *err)
+int namespace_check_delete(const struct agent *agent, const struct record *r, struct err *err)
 {
-	if (!streq(r->meta.name, NAMESPACE_DEFAULT))
-		return 0;
-	return err_set(err, ERR_FORBIDDEN,
-		"namespaces \"%s\" is forbidden: this namespace may not be deleted", r->meta.name);
+	if (streq(r->meta.name, NAMESPACE_DEFAULT))
+		return err_set(err, ERR_FORBIDDEN,
+			"namespaces \"%s\" is forbidden: this namespace may not be deleted",
+			r->meta.name);
+	for (size_t i = 0; i < agent->machines.n; i++) {
+		const struct machine *m = agent->machines.list[i];
+
+		if (streq(m->ns, r->meta.name) && agent_check_orders(m, err) < 0)
+			return err_wrap(err, "'%s' is in it", m->name);
+	}
+	return 0;
 }
 
 void namespace_delete(struct agent *agent, struct record *r, const struct actor *actor,

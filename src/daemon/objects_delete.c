@@ -6,11 +6,11 @@
 #include "daemon/migration_objects.h"
 #include "daemon/obstacles.h"
 
-int agent_check_delete(const struct target *t, struct err *err)
+int agent_check_delete(const struct agent *agent, const struct target *t, struct err *err)
 {
 	if (t->g)
 		return migration_object_check_delete(t->g, err);
-	return t->kind == KIND_NAMESPACE ? namespace_check_delete(t->record, err)
+	return t->kind == KIND_NAMESPACE ? namespace_check_delete(agent, t->record, err)
 					 : agent_check_orders(t->m, err);
 }
 

@@ -236,7 +236,7 @@ static int delete (struct agent *agent, const struct request *request, struct no
 	if (ret == 0)
 		ret = request_check(request, &t, err);
 	if (ret == 0)
-		ret = agent_check_delete(&t, err);
+		ret = agent_check_delete(agent, &t, err);
 	if (ret < 0 || request->dry_run)
 		return ret;
 	*ret_file = origins_deleted(agent, request->kind, request->ns, request->name);

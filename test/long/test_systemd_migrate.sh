@@ -69,12 +69,12 @@ hosts_new()
 	join
 }
 
-has_move() { at "$1" get vmim --no-headers 2>/dev/null | grep -q -w "$2"; } # HOST PHASE: one that is in it
+has_move() { at "$1" get vmim --no-headers 2>/dev/null | grep -q -w -E "$2"; } # HOST PHASE: one that is in it
 relay_of() { within "$1" pgrep -f '^vmagent migrate-relay'; }                  # HOST: its pid
 relays_run() { relay_of a && relay_of b; }
 relays_are_gone() { ! relay_of a && ! relay_of b; }
 left_of_relays() { within "$1" find /run/vmagent/mig -mindepth 1; }            # HOST
-is_moving() { has_move a Running && has_move b TargetReady; }
+is_moving() { has_move a Running && has_move b 'TargetReady|Running'; }
 
 # still WHAT: each host has the relay that it had, and the guest is still on its way.
 still()
