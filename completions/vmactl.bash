@@ -66,7 +66,7 @@ _vmactl() {
 				case $cur$type in
 				vm/*) words=$(_vmactl_names vm vm/) ;;
 				vmi/*) words=$(_vmactl_names vmi vmi/) ;;
-				*) [[ -n $type ]] && words=$(_vmactl_names "$type" '') || words='vm vmi vmim events namespaces domains peers pods nodes kubevirts secrets cm pvc dv net-attach-def vmf vmcf vmp vmcp all' ;;
+				*) [[ -n $type ]] && words=$(_vmactl_names "$type" '') || words='vm vmi vmim events namespaces domains peers pods nodes kubevirts secrets cm pvc dv net-attach-def vmf vmcf vmp vmcp pc migrationpolicies all' ;;
 				esac
 				;;
 			create) words=namespace ;;

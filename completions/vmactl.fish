@@ -12,12 +12,12 @@ end
 
 function __vmactl_type
     set -l words (commandline -opc | string match -v -- '-*')
-    contains -- "$words[3]" vm vmi vmim events namespaces domains peers pods nodes kubevirts secrets cm pvc dv net-attach-def vmf vmcf vmp vmcp; and echo $words[3]
+    contains -- "$words[3]" vm vmi vmim events namespaces domains peers pods nodes kubevirts secrets cm pvc dv net-attach-def vmf vmcf vmp vmcp pc migrationpolicies; and echo $words[3]
 end
 
 complete -c vmactl -f
 complete -c vmactl -n __fish_use_subcommand -a '(__vmactl_commands)'
-complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi vmim events namespaces domains peers pods nodes kubevirts secrets cm pvc dv net-attach-def vmf vmcf vmp vmcp'
+complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -z (__vmactl_type)' -a 'vm vmi vmim events namespaces domains peers pods nodes kubevirts secrets cm pvc dv net-attach-def vmf vmcf vmp vmcp pc migrationpolicies'
 complete -c vmactl -n '__fish_seen_subcommand_from get describe delete wait; and test -n (__vmactl_type)' -a '(__vmactl_names (__vmactl_type))'
 complete -c vmactl -n '__fish_seen_subcommand_from create' -a namespace
 complete -c vmactl -n '__fish_seen_subcommand_from adopt' -a '(__vmactl_names domains)'

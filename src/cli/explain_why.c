@@ -229,10 +229,13 @@ static char *why_final(const struct story *s)
 
 static char *why_gone(const struct story *s)
 {
-	const struct node *deleted = event_newest(s, "DeleteRequested");
+	const struct node *last = event_newest(s, "DeleteRequested Migrated");
+	const char *message = node_text(last, "message");
 
-	if (deleted)
-		return asked(s, deleted);
+	if (last && streq(node_text(last, "reason"), "DeleteRequested"))
+		return asked(s, last);
+	if (message && starts_with(message, "moved to '"))
+		return xasprintf("it has %s: ask there", message);
 	return xstrdup("only its events are left");
 }
 

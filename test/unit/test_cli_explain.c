@@ -241,6 +241,15 @@ static const struct {
   NULL, NULL, "00:09:50 v DeleteRequested file.web.yaml|its manifest is gone: deleting\n", NULL,
   "default/web is gone: its manifest is gone: deleting (file web.yaml), 10s ago\n"
   "History:  2026-11-29T00:09:50Z  its manifest is gone: deleting (file web.yaml)\n" },
+{ "moved away",
+  NULL, NULL, BOOTED "00:09:00 u1 Migrated agent|moved to 'host-b'\n", NULL,
+  "default/web is gone: it has moved to 'host-b': ask there\n"
+  "History:  2026-11-29T00:00:02Z  phase Scheduled -> Running\n"
+  "          2026-11-29T00:09:00Z  moved to 'host-b'\n" },
+{ "moved here, and deleted",
+  NULL, NULL, "00:09:00 u1 Migrated agent|moved here from 'host-b'\n", NULL,
+  "default/web is gone: only its events are left\n"
+  "History:  2026-11-29T00:09:00Z  moved here from 'host-b'\n" },
 { "the host was restarted",
   VM_STATUS("Manual", "Stopped", ""), VMI_IN("Failed", "00:09:00", "", ""), BOOTED
   "00:09:00 u1 NodeUnresponsive host|phase Running -> Failed: the host was restarted (libvirt: Shutoff/Unknown)\n", NULL,
