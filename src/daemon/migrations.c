@@ -39,7 +39,10 @@ void migrations_add(struct agent *agent, struct migration *g)
 {
 	struct migrations *gs = &agent->migrations;
 
-	g->number = gs->n ? gs->list[gs->n - 1]->number + 1 : 1;
+	/* Also when all before it are forgotten. */
+	g->number = MAX(gs->n ? gs->list[gs->n - 1]->number : 0,
+			    past_number(agent, g->meta.ns, g->vmi)) +
+		1;
 	*LIST_ADD(gs->list, gs->n, gs->cap) = g;
 	link_machine(agent, g);
 }
