@@ -11,7 +11,7 @@
 #include "core/edit.h"
 #include "core/exclusive.h"
 #include "core/manifest.h"
-#include "daemon/agent_private.h"
+#include "daemon/migrations.h"
 
 struct namesake {
 	char *what; /* owned */
@@ -111,6 +111,22 @@ static bool is_to_run(const struct manifest *manifest)
 		(manifest->kind == KIND_VM && spec_run_strategy(spec, &running) != STRATEGY_HALTED);
 }
 
+/* Who gives an order where the machine was before gets another one: only a file of the folder is known to mean the old. */
+static void warn_of_moved(const struct agent *agent, const struct manifest *manifest,
+	struct buf *out)
+{
+	bool moves = manifest->kind == KIND_VM || manifest->kind == KIND_VMI;
+	const char *peer = moves && !machines_find(&agent->machines, manifest->ns, manifest->name)
+		? migrations_moved_to(agent, manifest->ns, manifest->name)
+		: NULL;
+
+	if (peer)
+		buf_printf(out,
+			"%s'%s' has moved to '%s': this is another one of that name, and what both write to is "
+			"destroyed",
+			out->len ? "; " : "", manifest->name, peer);
+}
+
 char *agent_warnings(const struct agent *agent, const struct manifest *manifest)
 {
 	const char *at = manifest->kind == KIND_VM ? "spec.template.spec" : "spec";
@@ -120,6 +136,7 @@ char *agent_warnings(const struct agent *agent, const struct manifest *manifest)
 
 	if (words)
 		buf_puts(&out, words);
+	warn_of_moved(agent, manifest, &out);
 	if (is_to_run(manifest))
 		exclusives_of(node_at(manifest->root, at), manifest->ns, &e);
 	for (size_t i = 0; i < e.n; i++) {
