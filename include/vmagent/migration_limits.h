@@ -37,13 +37,25 @@ enum migration_mode { /* KubeVirt's, of the copying */
 struct migration_progress { /* of libvirt's job; total 0: nothing is known */
 	msec elapsed;
 	int64_t total, processed, remaining; /* bytes of memory and of the disks that are copied */
-	int64_t rate;                        /* bytes a second that are sent */
-	int64_t dirty;                       /* … that the guest changes meanwhile */
-	unsigned iteration;                  /* how often the memory was gone through */
-	unsigned throttle;                   /* percent of its time that is taken from the guest */
-	unsigned downtime_ms;                /* for which it may stand still at the end */
+	int64_t rate; /* bytes a second that are sent; 0: libvirt does not say, see migration_rate() */
+	int64_t dirty;        /* … that the guest changes meanwhile */
+	unsigned iteration;   /* how often the memory was gone through */
+	unsigned throttle;    /* percent of its time that is taken from the guest */
+	unsigned downtime_ms; /* for which it may stand still at the end */
 	enum migration_mode mode;
 };
+
+/* Of disks libvirt tells no rate: then it is what was sent since the last look, or since the beginning. */
+static inline int64_t migration_rate(const struct migration_progress *p,
+	const struct migration_progress *before)
+{
+	msec time = p->elapsed - before->elapsed;
+	int64_t sent = p->processed - before->processed;
+
+	if (p->rate || time <= 0 || sent <= 0 || sent > INT64_MAX / 1000)
+		return p->rate;
+	return sent * 1000 / time;
+}
 
 /* Seconds until all of it is there, at the present rate; -1: nobody knows. */
 static inline int64_t migration_seconds_left(const struct migration_progress *p)

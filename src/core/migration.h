@@ -125,7 +125,7 @@ struct migration {
 	char *policy;   /* owned or NULL: the MigrationPolicy that … */
 	struct migration_limits limits; /* … these come from, or from the source's configuration … */
 	bool frozen;     /* … which is so since it began; target: it was told them */
-	int64_t size;    /* bytes that are to be sent, as was seen first; 0: not known */
+	int64_t size;    /* bytes that are to be sent, the most that was seen; 0: not known */
 	msec began;      /* boot time: OUT was entered; 0: at another boot */
 	msec ready_wall; /* when all of it was seen to be at the target; 0: never */
 	msec phase_wall[MIGRATION_PHASE_MAX]; /* when each phase was entered; 0: never */

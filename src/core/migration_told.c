@@ -135,8 +135,7 @@ static bool follow_progress(struct migration *g, const cJSON *json)
 	if (!p.total || (p.elapsed == g->progress.elapsed && p.mode == g->progress.mode))
 		return false;
 	g->progress = p;
-	if (!g->size)
-		g->size = p.total;
+	g->size = MAX(g->size, p.total);
 	return true;
 }
 

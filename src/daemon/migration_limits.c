@@ -69,12 +69,14 @@ void migration_note_progress(struct agent *agent, struct machine *m,
 	const struct migration_progress *progress)
 {
 	struct migration *g = m->migration;
+	int64_t rate;
 
 	if (!g || g->role != MIGRATION_SOURCE || g->state != MIGRATION_OUT || !g->performing ||
 		progress->elapsed < g->progress.elapsed + PROGRESS_MS)
 		return;
+	rate = migration_rate(progress, &g->progress);
 	g->progress = *progress;
-	if (!g->size)
-		g->size = progress->total;
+	g->progress.rate = rate;
+	g->size = MAX(g->size, progress->total); /* of the disks, and then of the memory, too */
 	migration_touch(agent, g);
 }

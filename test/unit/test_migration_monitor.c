@@ -140,6 +140,26 @@ START_TEST(without_limits_it_goes_on)
 }
 END_TEST
 
+/* Bytes a second: libvirt's word, or what came since the last look. */
+static const struct {
+	struct migration_progress before, now;
+	int64_t rate;
+} rates[] = {
+	{ { .total = 0 }, { .elapsed = 2000, .processed = 500, .rate = 7 }, 7 },
+	{ { .total = 0 }, { .elapsed = 2000, .processed = 500 }, 250 },
+	{ { .elapsed = 1000, .processed = 400 }, { .elapsed = 3000, .processed = 500 }, 50 },
+	{ { .elapsed = 1000, .processed = 400, .rate = 9 }, { .elapsed = 3000, .processed = 400 },
+		0 },
+	{ { .elapsed = 3000, .processed = 400 }, { .elapsed = 1000, .processed = 500 }, 0 },
+	{ { .total = 0 }, { .elapsed = 1, .processed = INT64_MAX }, 0 },
+};
+
+START_TEST(the_rate)
+{
+	ck_assert_int_eq(migration_rate(&rates[_i].now, &rates[_i].before), rates[_i].rate);
+}
+END_TEST
+
 Suite *test_migration_monitor_suite(void)
 {
 	Suite *suite = suite_create("migration_monitor");
@@ -148,6 +168,7 @@ Suite *test_migration_monitor_suite(void)
 	tcase_add_loop_test(tc, a_life, 0, ARRAY_SIZE(lives));
 	tcase_add_loop_test(tc, the_time_that_it_has, 0, ARRAY_SIZE(times));
 	tcase_add_test(tc, without_limits_it_goes_on);
+	tcase_add_loop_test(tc, the_rate, 0, ARRAY_SIZE(rates));
 	suite_add_tcase(suite, tc);
 	return suite;
 }
