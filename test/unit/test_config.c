@@ -443,6 +443,18 @@ START_TEST(test_arguments)
 }
 END_TEST
 
+/* What README and examples show of two hosts. */
+START_TEST(test_two_hosts)
+{
+	ck_assert_msg(LOAD("--config", "examples/two-hosts/vmagent.yaml") == 0, "%s", err.msg);
+	ck_assert_str_eq(config.node_name, "host-a");
+	ck_assert(config.migrations);
+	ck_assert_uint_eq(config.tuning.migrations.inbound, 2);
+	ck_assert_uint_eq(config.tuning.migrations.limits.max_downtime_ms, 900);
+	ck_assert_str_eq(config.host_disk_roots[1], "/srv/disks");
+}
+END_TEST
+
 Suite *test_config_suite(void)
 {
 	Suite *suite = suite_create("config");
@@ -462,6 +474,7 @@ Suite *test_config_suite(void)
 	tcase_add_loop_test(tcase, test_bad_files, 0, (int)ARRAY_SIZE(bad_files));
 	tcase_add_test(tcase, test_a_named_file_must_be_there);
 	tcase_add_test(tcase, test_arguments);
+	tcase_add_test(tcase, test_two_hosts);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
