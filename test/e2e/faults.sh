@@ -20,7 +20,8 @@ declare -A in_phase # how many cases, by phase
 
 # PHASE VICTIM OUTCOME...: those that the table allows. S, T: the guest goes on at the source, at the target; coldS, coldT:
 # it boots there anew. A cut link is healed after a while, in time or too late. agents: both; both-s: agent and
-# libvirtd; host-s: these, relay and QEMU, all that the host has of this guest.
+# libvirtd; host-s: these, relay and QEMU, all that the host has of this guest. cancel: nothing dies, but somebody calls it
+# off; cancel-s: … and the source's agent dies at once.
 cases='
 prepare   agent-s    T
 prepare   agent-t    T
@@ -30,6 +31,9 @@ prepare   qemu-s     coldS
 prepare   link       T S
 prepare   host-s     coldS
 prepare   host-t     T S
+prepare   cancel     S
+prepare   cancel-s   S
+prepare   cancel-t   S
 perform   agent-s    T
 perform   agent-t    T
 perform   libvirtd-s S
@@ -43,6 +47,9 @@ perform   both-s     S
 perform   host-s     coldS
 perform   host-t     S
 perform   link       S T
+perform   cancel     S
+perform   cancel-s   S
+perform   cancel-t   S
 call      agent-s    T
 call      agent-t    T
 call      libvirtd-s S
@@ -56,6 +63,8 @@ call      both-s     S
 call      host-s     coldS
 call      host-t     S
 call      link       S T
+call      cancel     S T
+call      cancel-s   S T
 reply     agent-s    T
 reply     agent-t    T
 reply     libvirtd-s S
@@ -70,6 +79,8 @@ reply     both-t     S T
 reply     host-s     coldS
 reply     host-t     S coldS
 reply     link       S T
+reply     cancel     T
+reply     cancel-t   T
 evidence  agent-s    T
 evidence  agent-t    T
 evidence  libvirtd-s T coldS
@@ -93,6 +104,7 @@ released  both-t     T
 released  host-s     T
 released  host-t     coldT
 released  link       T
+released  cancel     T
 owner     agent-s    T
 owner     agent-t    T
 owner     libvirtd-t T
@@ -329,6 +341,25 @@ fault_qemu-s() { kill_pid "$(cat "$(qemu_file "$s")")"; }
 fault_qemu-t() { kill_pid "$(cat "$(qemu_file "$t")")"; }
 fault_relay-s() { kill_pid "$(relay_pid "$s")"; }
 fault_relay-t() { kill_pid "$(relay_pid "$t")"; }
+
+call_off() { at "$s" migrate-cancel "$guest" >"$T/log/cancel.txt" 2>&1; }
+fault_cancel()
+{
+	call_off || grep -q 'it is too late' "$T/log/cancel.txt" || fail "it is not called off: $(cat "$T/log/cancel.txt")"
+	nap $((RANDOM % 1500))
+	go_on
+	release
+}
+fault_cancel-s()
+{
+	call_off
+	fault_agent-s
+}
+fault_cancel-t()
+{
+	call_off
+	fault_agent-t
+}
 
 # libvirt gives up after 8 s here.
 fault_link()
