@@ -48,6 +48,7 @@ void migration_free(struct migration *g)
 	free(g->document);
 	free(g->offer);
 	free(g->refusal);
+	free(g->trouble);
 	free(g->policy);
 	free(g->address);
 	free(g);

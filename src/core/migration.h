@@ -134,18 +134,19 @@ struct migration {
 	bool doubt_told;                      /* … and that was said; not stored */
 
 	/* What is known only in this life of the agent. */
-	bool admitted;        /* source: the target has taken it on, and gets ready */
-	bool prepared;        /* source: the target has said so; target: it is so */
-	bool performed;       /* source: libvirt says that it has done it */
-	bool watched;         /* source: … and somebody waits, or has waited, for its saying so */
-	bool no_image;        /* source: the target has lost it */
-	bool ended;           /* source: the target has finished: … */
-	bool ended_well;      /* … and the guest goes on there */
-	bool copying;         /* target: the source has said that it runs */
-	bool called_off;      /* target: the source has aborted */
-	bool doubt;           /* target: the database that would know is lost */
-	bool cancelling;      /* source: libvirt was told to stop */
-	char *refusal;        /* owned or NULL; source: the target's words */
+	bool admitted;   /* source: the target has taken it on, and gets ready */
+	bool prepared;   /* source: the target has said so; target: it is so */
+	bool performed;  /* source: libvirt says that it has done it */
+	bool watched;    /* source: … and somebody waits, or has waited, for its saying so */
+	bool no_image;   /* source: the target has lost it */
+	bool ended;      /* source: the target has finished: … */
+	bool ended_well; /* … and the guest goes on there */
+	bool copying;    /* target: the source has said that it runs */
+	bool called_off; /* target: the source has aborted */
+	bool doubt;      /* target: the database that would know is lost */
+	bool cancelling; /* source: libvirt was told to stop */
+	char *refusal;   /* owned or NULL; source: the target's words */
+	char *trouble; /* owned or NULL; target: what keeps it from being the owner, as it was told last */
 	bool wants_post_copy; /* source: the first attempt was called off for it */
 	bool cut;             /* source: its relay was told to end */
 	bool forsaken;        /* target: there is nothing left at the source that could be sent */

@@ -157,8 +157,10 @@ static bool keep_variables(struct migration_call *c, const char *document)
 
 	if (variables_keep(c->agent, c->m, document, &err) == 0)
 		return true;
-	log_text(LOG_LEVEL_ERROR, "%s/%s: the variables of its firmware that '%s' sent: %s",
-		c->g->meta.ns, c->g->vmi, c->g->peer, err.msg);
+	if (!streq(c->g->trouble, err.msg))
+		log_text(LOG_LEVEL_ERROR, "%s/%s: the variables of its firmware that '%s' sent: %s",
+			c->g->meta.ns, c->g->vmi, c->g->peer, err.msg);
+	replace_str(&c->g->trouble, err.msg);
 	return err.code == ERR_INVALID;
 }
 

@@ -141,6 +141,8 @@ static bool tune_report(struct fake *fake, const char *name, const char *value)
 		fake->no_machine = streq(value, "none");
 	else if (streq(name, "firmware"))
 		fake->no_firmware = streq(value, "none");
+	else if (streq(name, "variables"))
+		fake->read_only = streq(value, "read-only");
 	else if (streq(name, "space"))
 		fake->full = streq(value, "none");
 	else if (streq(name, "cpu"))

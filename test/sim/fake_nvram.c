@@ -101,7 +101,7 @@ int fake_nvram_keep(void *ctx, const char *path, const struct nvram *nvram, stru
 	struct fake_nvram *one;
 
 	sscanf(path, "/state/vm/%36[^/]/nvram", vm);
-	if (!*vm || nvram->len != WIDTH)
+	if (!*vm || nvram->len != WIDTH || w->fake.read_only)
 		return err_set(err, ERR_IO, "cannot write '%s'", path);
 	one = get(w, w->fake.nvram, vm);
 	memcpy(&one->number, nvram->data, sizeof(one->number));

@@ -209,6 +209,7 @@ struct fake {
 	/* What COMPARE tells of the host: */
 	long qemu;        /* its version; 0: a usual one */
 	bool no_machine;  /* it does not have the guests' machine type */
+	bool read_only;   /* what EFI firmware keeps cannot be written to the host's disk */
 	bool no_firmware; /* it does not have the guests' EFI firmware */
 	bool full;        /* no space is left */
 	char misfit[64];  /* why guests' CPUs cannot be had; "": they can */
