@@ -24,6 +24,8 @@ static const char *option(const struct command *c, const char *key)
 
 /* ---- manifests ----------------------------------------------------------------------------------- */
 
+#define EFI ", features: {smm: {}}, firmware: {bootloader: {efi: {persistent: true}}}"
+
 static char *manifest(const struct command *c, bool vm)
 {
 	const char *memory = option(c, "memory"), *grace = option(c, "grace");
@@ -64,7 +66,9 @@ static char *manifest(const struct command *c, bool vm)
 			vm ? "      " : "  ", dv);
 	buf_printf(&b, "%sdomain: {memory: {guest: %s}%s, devices: {%s}}\n", vm ? "      " : "  ",
 		memory ? memory : "64Mi",
-		option(c, "noacpi") ? ", features: {acpi: {enabled: false}}" : "",
+		option(c, "noacpi")        ? ", features: {acpi: {enabled: false}}"
+			: option(c, "efi") ? EFI
+					   : "",
 		option(c, "panic")            ? "panicDevices: [{model: isa}]"
 			: disk || claim || dv ? "disks: [{name: data, disk: {bus: virtio}}]"
 					      : "");

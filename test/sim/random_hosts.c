@@ -145,7 +145,8 @@ static void make(struct game *g)
 	size_t n = LINES_MIN + random_draw(g->seed, LINES_MAX - LINES_MIN);
 	bool busy; /* guests go over before their memory */
 	autofree char *hosts = xasprintf("hosts %u", g->hosts);
-	autofree char *vm = xasprintf("vm web %s", DRAW(g->seed, strategies));
+	const char *firmware = random_draw(g->seed, 3) ? "" : " efi";
+	autofree char *vm = xasprintf("vm web %s%s", DRAW(g->seed, strategies), firmware);
 
 	busy = !random_draw(g->seed, 2);
 	add(g, 0, hosts);
