@@ -80,6 +80,11 @@ void migration_set_state(struct migration *g, enum migration_state state)
 {
 	assert(migration_state_may_become(g->state, state));
 	g->state = state;
+	if (state ==
+		MIGRATION_DONE) { /* rows of it are kept for long, and with them the key to its streams */
+		free(take(&g->document));
+		free(take(&g->offer));
+	}
 	g->say_at = 0; /* news */
 	g->changed = true;
 }

@@ -87,10 +87,11 @@ ENUM_DECLARE(migration_phase, MIGRATION_PHASE, MIGRATION_PHASES)
 #define MIGRATION_HEARD_MS \
 	2000 /* QEMU announces itself for a second once all of the guest is there */
 #define MIGRATION_REPEAT_S \
-	1                   /* what is not answered is said again, what is not seen is read again */
-#define MIGRATION_BUSY_S  5 /* until a busy target is asked again */
-#define MIGRATION_DOUBT_S 10 /* until one that is in doubt is an event */
-#define MIGRATIONS_KEPT   5  /* of one machine, that have ended */
+	1 /* what is not answered is said again, what is not seen is read again */
+#define MIGRATION_BUSY_S    5    /* until a busy target is asked again */
+#define MIGRATION_DOUBT_S   10   /* until one that is in doubt is an event */
+#define MIGRATIONS_KEPT     5    /* of one machine, that have ended */
+#define MIGRATIONS_KEPT_ALL 1000 /* … of all that there ever were */
 
 struct migration {
 	struct object_meta meta; /* its UID names it on both hosts */

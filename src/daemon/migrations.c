@@ -275,6 +275,22 @@ void migration_remove(struct agent *agent, struct migration *g)
 	agent_mark(agent, m);
 }
 
+/* Of all machines, also of those that are here no more: the oldest go. */
+static void prune_all(struct agent *agent)
+{
+	struct migrations *gs = &agent->migrations;
+	size_t over = 0;
+
+	for (size_t i = 0; i < gs->n; i++)
+		over += !gs->list[i]->removed && migration_is_over(gs->list[i]);
+	for (size_t i = 0; i < gs->n && over > MIGRATIONS_KEPT_ALL; i++) {
+		if (gs->list[i]->removed || !migration_is_over(gs->list[i]))
+			continue;
+		migration_remove(agent, gs->list[i]);
+		over--;
+	}
+}
+
 /* The oldest go: the list is in the order in which they came. */
 void migrations_prune(struct agent *agent, const struct migration *newest)
 {
@@ -290,6 +306,7 @@ void migrations_prune(struct agent *agent, const struct migration *newest)
 		if (++kept > MIGRATIONS_KEPT && migration_is_over(g))
 			migration_remove(agent, g);
 	}
+	prune_all(agent);
 }
 
 /* ---- requests ------------------------------------------------------------------------------------- */

@@ -602,6 +602,9 @@ static void quiet_migrations(struct world *w)
 		if (!migration_is_over(g) && plan.step != MIGRATION_STEP_NONE)
 			world_fail(w, "%s: nothing new, and still its migration plans to %s",
 				g->vmi, migration_step_name(plan.step));
+		if (g->state == MIGRATION_DONE && (g->offer || g->document))
+			world_fail(w, "%s: its migration is done, and keeps what it came with",
+				g->vmi);
 		quiet_guest(w, g);
 	}
 }
