@@ -24,7 +24,7 @@ learn_run() # HOST NAME
 }
 
 # vm_at HOST NAME DATA [DISK VOLUME]: DATA is the source of its second volume; a third one, of that disk and that source, is
-# called seed.
+# called seed. NETWORKED=true: it has an interface.
 vm_at()
 {
 	cat >"$T/new" <<-YAML
@@ -39,7 +39,7 @@ vm_at()
 		      domain:
 		        memory: { guest: 128Mi }
 		        devices:
-		          autoattachPodInterface: false
+		          autoattachPodInterface: ${NETWORKED:-false}
 		          disks: [ { name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } } ${4:+, { name: seed, $4 \}} ]
 		      volumes:
 		      - { name: root, containerDisk: { image: 'file://$IMAGES/guest.img' } }
