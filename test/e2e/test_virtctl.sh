@@ -4,8 +4,9 @@
 # what it is refused. What it sends is tried without it in test/io/test_api_virtctl.c.
 # environments: embed
 # takes: 45
-# shellcheck source-path=SCRIPTDIR source=lib.sh source=kubectl.sh
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=kubectl.sh
 . "$(dirname "$0")/kubectl.sh"
 
 KIND=virtctl
