@@ -14,6 +14,7 @@
 #   released   the target's agent is stopped                        Released/Complete    \ "RELEASED to OWNER"
 #   owner      … and then its libvirtd in its place                 Released/Owner       /
 #   finalized  the source's agent is stopped                        Released/Done
+#   postcopy   its memory follows slowly                            Released/Owner, the guest runs at the target without it
 
 faults=0
 declare -A in_phase # how many cases, by phase
@@ -124,6 +125,20 @@ finalized both-t     T
 finalized host-s     T
 finalized host-t     coldT
 finalized link       T
+postcopy  agent-s    T
+postcopy  agent-t    T
+postcopy  libvirtd-s T
+postcopy  libvirtd-t T
+postcopy  qemu-s     coldT
+postcopy  qemu-t     coldT
+postcopy  relay-s    T
+postcopy  relay-t    T
+postcopy  agents     T
+postcopy  both-s     T
+postcopy  both-t     T
+postcopy  host-s     coldT
+postcopy  host-t     coldT
+postcopy  link       T
 '
 
 # ---- what there is to hold on to -----------------------------------------------------------------------------------
@@ -258,6 +273,19 @@ reach_finalized()
 	! said "$s" 'moved to' || missed='the source knows already'
 }
 
+is_sending() { domain_state "$t" "default_$guest" | grep -q -F '(post-copy)'; }
+reach_postcopy()
+{
+	local tick
+	tick=$(last_tick "$s" "$guest")
+	begin_move
+	says_soon "$t" 'letting the guest go on while its memory comes'
+	await 'it counts on there' counts_at "$t" "$guest" "$tick"
+	await 'the rest of it is on its way' is_sending
+	nap $((RANDOM % 1500))
+	is_sending || missed='all of it is there'
+}
+
 # ---- victims: each is dead for a while, and then there again ---------------------------------------------------------
 
 go_on() # what is stopped
@@ -371,6 +399,34 @@ fault_link()
 	release
 }
 
+# Without KVM interrupts are delivered under QEMU's lock: a guest that misses a page just then takes QEMU's main loop along,
+# libvirt can tell it no new way, and it waits until its time is over. Here that is at once.
+stuck=0
+is_stuck()
+{
+	local pid i
+	pid=$(cat "$(qemu_file "$t")" 2>/dev/null) || return
+	for ((i = 0; i < 50; i++)); do
+		grep -q -s '^futex' "/proc/$pid/wchan" || return
+		nap 100
+	done
+}
+
+end_if_stuck()
+{
+	local deadline=$((SECONDS + PATIENCE))
+	until { has_verdict "$s" && has_verdict "$t"; } || [ $SECONDS -ge $deadline ]; do
+		if is_stuck; then
+			echo '# QEMU waits for a page while it has its lock'
+			stuck=$((stuck + 1))
+			allowed=coldT
+			kill -9 "$(cat "$(qemu_file "$t")")"
+			return
+		fi
+		nap 500
+	done
+}
+
 # ---- what must have come of it -----------------------------------------------------------------------------------------
 
 # Where the guest is, once it is at one host alone and that host runs it; an agent that began just now may not know yet that
@@ -441,7 +497,7 @@ judge_bytes()
 declare -A since
 fault() # GUEST PHASE VICTIM OUTCOME...
 {
-	local host stopped='' held='' missed=''
+	local host stopped='' held='' missed='' allowed=''
 	guest=$1 phase=$2 s=a
 	runs_at a "$1" || s=b
 	t=$(peer_of "$s")
@@ -456,10 +512,52 @@ fault() # GUEST PHASE VICTIM OUTCOME...
 	[ -n "$missed" ] || in_phase[$2]=$((${in_phase[$2]-0} + 1))
 	"fault_$3"
 	speed $FAST
-	judge "$faults, $2 $3, $1 from $s" "${@:4}"
+	[ "$2" != postcopy ] || [ "$4" != T ] || end_if_stuck
+	# shellcheck disable=SC2086
+	judge "$faults, $2 $3, $1 from $s" ${allowed:-${*:4}}
 }
 
-# In a random order, but of prepare, perform, what ends it, what hands it over, and finalized in turn.
+# Both disks of copied, one of shared and none of late are copied; so late alone can be moved with post-copy.
+shared_disk() { echo "hostDisk: { path: $T/disks/$1.img, type: Disk, shared: true }"; }
+begin_copied() { vm_at a copied 'emptyDisk: { capacity: 8Mi }'; }
+begin_shared() { vm_at a shared "$(shared_disk shared)"; }
+begin_late()
+{
+	cp "$T/img/guest.img" "$T/disks/root.img"
+	ROOT=$(shared_disk root) vm_at a late "$(shared_disk late)"
+}
+
+guest_begin() # NAME
+{
+	blank_disk "$T/disks/$1.img"
+	"begin_$1"
+	writes_at a "$1"
+}
+
+allow_post_copy()
+{
+	local host
+	if ! post_copy_allow; then
+		echo '# post-copy is left out: this machine does not let QEMU use userfaultfd'
+		cases=$(grep -v '^postcopy' <<<"$cases")
+		return
+	fi
+	for host in "${HOSTS[@]}"; do
+		cat >"$T/$host/manifests/policy.yaml" <<-YAML
+			apiVersion: migrations.kubevirt.io/v1alpha1
+			kind: MigrationPolicy
+			metadata: { name: late }
+			spec:
+			  selectors: { virtualMachineInstanceSelector: { guest: late } }
+			  allowPostCopy: true
+			  bandwidthPerMigration: 4Mi
+			  completionTimeoutPerGiB: 1
+		YAML
+		await "the policy is known at $host" at "$host" get migrationpolicy late
+	done
+}
+
+# In a random order, but of prepare, perform, what ends it, what hands it over, finalized, and postcopy in turn.
 shuffled_cases()
 {
 	grep . <<<"$cases" |
@@ -476,12 +574,8 @@ faults_begin()
 		host_agent_start "$host"
 	done
 	await 'the agents see each other' peers_see_each_other
+	allow_post_copy
 	ticks_follow
-	blank_disk "$T/disks/shared.img"
-	vm_at a copied 'emptyDisk: { capacity: 8Mi }'
-	vm_at a shared "hostDisk: { path: $T/disks/shared.img, type: Disk, shared: true }"
-	writes_at a copied
-	writes_at a shared
 }
 
 count_in() # PHASE...
@@ -498,7 +592,7 @@ print_phases()
 	echo "# $faults migrations with a fault with SEED=$SEED; it came in: PREPARE $(count_in prepare), Perform $(count_in perform)," \
 		"Finish $(count_in call reply evidence) (call $(count_in call), reply $(count_in reply), evidence $(count_in evidence))," \
 		"RELEASED to OWNER $(count_in released owner) (released $(count_in released), owner $(count_in owner))," \
-		"FINALIZED $(count_in finalized)"
+		"FINALIZED $(count_in finalized), post-copy $(count_in postcopy) ($stuck could not be mended)"
 }
 
 # faults_run NUMBER [PATTERN]: so many cases, or of those that match so many; over again where there are fewer.
@@ -509,6 +603,9 @@ faults_run()
 	mapfile -t list < <(shuffled_cases | grep -e "${2-.}")
 	for ((i = 0; i < $1; i++)); do
 		read -r -a words <<<"${list[i % ${#list[@]}]}"
-		fault "${guests[(RANDOM >> 4) % 2]}" "${words[@]}"
+		guest=${guests[(RANDOM >> 4) % 2]}
+		[ "${words[0]}" != postcopy ] || guest=late
+		[ -n "${uid[$guest]-}" ] || guest_begin "$guest"
+		fault "$guest" "${words[@]}"
 	done
 }

@@ -24,9 +24,10 @@ learn_run() # HOST NAME
 }
 
 # vm_at HOST NAME DATA [DISK VOLUME]: DATA is the source of its second volume; a third one, of that disk and that source, is
-# called seed. NETWORKED=true: it has an interface.
+# called seed. NETWORKED=true: it has an interface. ROOT, if it is set, is the source of the first volume.
 vm_at()
 {
+	local root="containerDisk: { image: 'file://$IMAGES/guest.img' }"
 	cat >"$T/new" <<-YAML
 		apiVersion: kubevirt.io/v1
 		kind: VirtualMachine
@@ -34,6 +35,7 @@ vm_at()
 		spec:
 		  runStrategy: Always
 		  template:
+		    metadata: { labels: { guest: $2 } }
 		    spec:
 		      terminationGracePeriodSeconds: 10
 		      domain:
@@ -42,7 +44,7 @@ vm_at()
 		          autoattachPodInterface: ${NETWORKED:-false}
 		          disks: [ { name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } } ${4:+, { name: seed, $4 \}} ]
 		      volumes:
-		      - { name: root, containerDisk: { image: 'file://$IMAGES/guest.img' } }
+		      - { name: root, ${ROOT:-$root} }
 		      - { name: data, $3 }
 		      ${5:+- { name: seed, $5 \}}
 	YAML

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A guest changes its host some times, and each time something dies on the way: test/long does more of it.
 # environments: system
-# takes: 150
+# takes: 200
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=hosts.sh
