@@ -75,6 +75,7 @@ struct peer_hello {                        /* how a node introduces itself */
 	X(ABORTED, "ABORTED", 38, 1024)                  /* nothing of it is here any more */      \
 	X(FINALIZED, "FINALIZED", 39, 1024)              /* it has ended; this is how */           \
 	X(CHECKED, "CHECKED", 40, HANDOVER_FINDINGS_MAX) /* what stands in its way */              \
+	X(OWNED, "OWNED", 41, 1024)                      /* it runs here; the rest is to come */   \
 	X(WHOSE, "WHOSE", 48, 1024)                /* our database is lost: what have you? */      \
 	X(MINE, "MINE", 49, HANDOVER_DOCUMENT_MAX) /* these machines */
 

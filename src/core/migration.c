@@ -133,9 +133,15 @@ enum migration_phase migration_phase_of(const struct migration *g)
 	return MIGRATION_PHASE_PENDING;
 }
 
+/* Until when what the target last said of it is believed; 0: it has said nothing. */
+static msec owned_until(const struct migration *g)
+{
+	return g->owned_at ? g->owned_at + SECONDS(MIGRATION_DOUBT_S) : 0;
+}
+
 void migration_note_doubt(struct migration *g, struct now now)
 {
-	if (!migration_in_doubt(g)) {
+	if (!migration_in_doubt(g) || now.boot < owned_until(g)) {
 		g->doubt_wall = g->doubt_at = 0;
 		g->doubt_told = false;
 		return;
@@ -279,6 +285,8 @@ bool migration_tell_doubt(const struct migration_view *v, struct migration_plan 
 	const struct migration *g = v->g;
 	msec at = g->doubt_at + SECONDS(MIGRATION_DOUBT_S);
 
+	if (migration_in_doubt(g) && v->now.boot < owned_until(g))
+		return migration_wake(plan, owned_until(g));
 	if (!g->doubt_at || g->doubt_told || !migration_in_doubt(g))
 		return false;
 	if (v->now.boot < at)

@@ -156,6 +156,7 @@ struct migration {
 	enum migration_wait waits;          /* source: for what, before libvirt is told */
 	struct migration_progress progress; /* what was last seen of it; target: told */
 	msec complete_at; /* boot time; source: of the last COMPLETE; target: it was so; 0: never */
+	msec owned_at;    /* source: when the target last said that it has it */
 	msec evidence_at; /* source: boot time since which its guest is known to have gone over */
 	enum handover_kind said; /* last, … */
 	msec say_at;  /* … and the boot time before which it is not said again; 0: nothing was */

@@ -217,6 +217,9 @@ static struct phrase doubt_of(const struct migration *g)
 			"started until that host has said" },
 		gave = { "it was handed over to ",
 			", which has not said that it has it: nobody runs it until then" },
+		sends = { "it runs at ",
+			", as far as is known, and needs the memory that is still here; "
+			"that host does not answer" },
 		lost = { "the database of ",
 			" is lost, and nobody else knows whether it may go "
 			"on: it stands still" },
@@ -226,7 +229,7 @@ static struct phrase doubt_of(const struct migration *g)
 	if (g->asks)
 		return asks;
 	if (g->state == MIGRATION_RELEASED)
-		return gave;
+		return g->post_copy ? sends : gave;
 	return g->doubt ? lost : waits;
 }
 
@@ -243,7 +246,7 @@ static void add_doubt(cJSON *status, const struct migration *g)
 {
 	autofree char *text = NULL;
 
-	if (!migration_in_doubt(g))
+	if (!g->doubt_wall)
 		return;
 	text = migration_doubt_words(g);
 	add_condition(status, "InDoubt", migration_state_name(g->state), text);

@@ -172,6 +172,16 @@ static struct migration_answer hear_finalized(const struct call *c)
 	return nothing;
 }
 
+/* Post-copy takes its time: whose it is is known meanwhile. */
+static struct migration_answer hear_owned(const struct call *c)
+{
+	if (c->g->state != MIGRATION_RELEASED)
+		return nothing;
+	c->g->owned_at = c->now.boot;
+	c->g->changed |= c->g->doubt_wall != 0;
+	return nothing;
+}
+
 /* ---- at the target ---------------------------------------------------------------------------- */
 
 static bool is_waiting(const struct migration *g)
@@ -211,7 +221,8 @@ static struct migration_answer hear_recover(const struct call *c)
 		c->g->prepared = false;
 		c->g->changed = true;
 	}
-	return recovery == c->g->recovery && c->g->prepared ? say(HANDOVER_PREPARED) : nothing;
+	return say(
+		recovery == c->g->recovery && c->g->prepared ? HANDOVER_PREPARED : HANDOVER_OWNED);
 }
 
 /* How far it is, for who looks. */
@@ -291,6 +302,7 @@ static const struct {
 	[HANDOVER_NOIMAGE]    = { MIGRATION_SOURCE, hear_no_image },
 	[HANDOVER_ABORTED]    = { MIGRATION_SOURCE, hear_aborted },
 	[HANDOVER_FINALIZED]  = { MIGRATION_SOURCE, hear_finalized },
+	[HANDOVER_OWNED]      = { MIGRATION_SOURCE, hear_owned },
 };
 /* clang-format on */
 

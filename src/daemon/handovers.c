@@ -154,9 +154,10 @@ static void hear_commit(struct agent *agent, struct migration *g, const struct h
 	g->cancelled |= h->cancelled;
 	if (g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE)
 		migration_own(agent, g, h->document, now);
-	else if (g->state == MIGRATION_OWNER && g->post_copy)
+	else if (g->state == MIGRATION_OWNER && g->post_copy) {
 		g->forsaken |= says_gone(h);
-	else if (g->state == MIGRATION_DONE && g->taken)
+		handover_say(agent, g, HANDOVER_OWNED, now);
+	} else if (g->state == MIGRATION_DONE && g->taken)
 		handover_say(agent, g, HANDOVER_FINALIZED, now);
 }
 

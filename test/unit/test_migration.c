@@ -835,6 +835,7 @@ static const struct {
 	{ HANDOVER_BUSY, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 	{ HANDOVER_ABORTED, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 	{ HANDOVER_FINALIZED, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
+	{ HANDOVER_OWNED, SOURCE, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 	{ HANDOVER_PREPARE, TARGET, ANSWERS(-1, -1, -1, HANDOVER_PREPARED, -1, -1, -1, -1) },
 	{ HANDOVER_OUT, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, -1) },
 	{ HANDOVER_ABORT, TARGET, ANSWERS(-1, -1, -1, -1, -1, -1, -1, HANDOVER_ABORTED) },

@@ -81,6 +81,7 @@ static const struct {
 	{ "ABORTED", 38, 1024, true, true, false, true },
 	{ "FINALIZED", 39, 1024, true, true, false, true },
 	{ "CHECKED", 40, 131072, true, true, false, true },
+	{ "OWNED", 41, 1024, true, true, false, true },
 	{ "WHOSE", 48, 1024, true, true, false, true },
 	{ "MINE", 49, 4194304, true, true, false, true },
 };
