@@ -36,13 +36,14 @@
 	X(LOST, "lost") /* what was held is dropped: libvirtd has closed its connection */
 
 /* X(constant, name, what it takes) */
-#define RELAY_VERBS(X)                                                         \
-	X(STATUS, "status", NONE)                                              \
-	X(WATCH, "watch", NONE) /* every change is told from now on */         \
-	X(HOLD, "hold", HOLD)                                                  \
-	X(RELEASE, "release", NONE) /* passes on what is held */               \
-	X(CUT, "cut", NONE)         /* ends all streams, drops what is held */ \
-	X(END, "end", NONE)         /* that, and the relay */                  \
+#define RELAY_VERBS(X)                                                               \
+	X(STATUS, "status", NONE)                                                    \
+	X(WATCH, "watch", NONE) /* every change is told from now on */               \
+	X(HOLD, "hold", HOLD)                                                        \
+	X(RELEASE, "release", NONE) /* passes on what is held */                     \
+	X(VOUCH, "vouch", NONE)     /* that libvirtd still waits for what is held */ \
+	X(CUT, "cut", NONE)         /* ends all streams, drops what is held */       \
+	X(END, "end", NONE)         /* that, and the relay */                        \
 	X(ADOPT, "adopt", CHANNEL)  /* a connection comes along */
 
 enum relay_channel {

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <vmagent/log.h>
@@ -29,6 +30,7 @@
 #define QEMU_FOLDER "qemu"
 #define SHOWN_AS \
 	"vmagent-relay" /* systemd and ps say it: else it had the name of the link that was executed */
+#define PING_MS 1000    /* libvirtd gives a keepalive more than that */
 
 /* ---- what streams tell ---------------------------------------------------------------------------------- */
 
@@ -40,12 +42,47 @@ void relay_changed(struct relay *relay)
 		;
 }
 
+/* What was held is not any more. */
 void relay_set_finish(struct relay *relay, enum relay_finish finish)
 {
 	pthread_mutex_lock(&relay->lock);
 	relay->finish = finish;
+	relay->waiter = -1;
 	pthread_mutex_unlock(&relay->lock);
 	relay_changed(relay);
+}
+
+msec relay_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (msec)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* libvirtd gives up on the other host, and resumes its guest, when its keepalives are not answered for some seconds; only
+ * after that it closes the connection. */
+static const char *doubt(const struct relay *relay)
+{
+	struct pollfd pfd = { .fd = relay->waiter, .events = POLLIN | POLLRDHUP };
+
+	if (relay->finish != RELAY_FINISH_REPLY_HELD || relay->waiter < 0)
+		return "no answer is held";
+	if (poll(&pfd, 1, 0) != 0) /* what it has just said may be such a keepalive */
+		return "libvirtd has closed its connection, or says something";
+	if (relay->pinged && relay_now() - relay->pinged >= PING_MS)
+		return "the other host does not answer libvirtd's keepalives";
+	return NULL;
+}
+
+int relay_vouch(struct relay *relay, struct err *err)
+{
+	const char *why;
+
+	pthread_mutex_lock(&relay->lock);
+	why = doubt(relay);
+	pthread_mutex_unlock(&relay->lock);
+	return why ? err_set(err, ERR_CONFLICT, "%s", why) : 0;
 }
 
 void relay_complain(struct relay *relay, const struct stream *s, bool refused, const char *why)
@@ -215,7 +252,7 @@ static void come_loose(void)
 static void init(struct relay *relay, const char *folder)
 {
 	relay->folder = folder;
-	relay->control_fd = -1;
+	relay->control_fd = relay->waiter = -1;
 	relay->changed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&relay->lock, NULL);
 	pthread_cond_init(&relay->next, NULL);

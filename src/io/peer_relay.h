@@ -14,6 +14,8 @@
 #ifndef VMAGENT_IO_PEER_RELAY_H
 #define VMAGENT_IO_PEER_RELAY_H
 
+#include <uv.h>
+
 #include <vmagent/err.h>
 
 #include "core/relay_control.h"
@@ -30,6 +32,14 @@ int relay_main(int argc, char **argv);
  * Errors: ERR_NOT_FOUND (there is none), ERR_CONFLICT, ERR_TIMEOUT, ERR_IO. */
 int relay_ask(const char *folder, const struct relay_request *request, struct relay_status *ret,
 	struct err *err);
+
+/* Watches the relay of a folder on the loop: each change of its status, its present one first; NULL: it has gone, and
+ * nothing more is told. Neither from within the call. NULL: there is none. */
+struct relay_watch;
+typedef void relay_changed_fn(void *ctx, const struct relay_status *status);
+struct relay_watch *relay_watch(uv_loop_t *loop, const char *folder, relay_changed_fn *changed,
+	void *ctx);
+void relay_unwatch(struct relay_watch *watch); /* or NULL */
 
 /* Removes the folder of a relay that does not run, with all that a relay has in it. */
 void relay_remove(const char *folder);

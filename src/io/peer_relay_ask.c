@@ -55,6 +55,72 @@ int relay_ask(const char *folder, const struct relay_request *request, struct re
 	return relay_answer_read(answer, ret, err);
 }
 
+/* ---- watching -------------------------------------------------------------------------------------------- */
+
+struct relay_watch {
+	uv_poll_t poll;
+	int fd; /* owned */
+	relay_changed_fn *changed;
+	void *ctx; /* borrowed */
+};
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+	struct relay_watch *w = poll->data;
+	char text[RELAY_PACKET_MAX];
+	struct relay_status told;
+	struct err ignored;
+	ssize_t n = status < 0 ? 0 : recv(w->fd, text, sizeof(text) - 1, MSG_DONTWAIT);
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		uv_poll_stop(poll);
+		w->changed(w->ctx, NULL);
+		return;
+	}
+	text[n] = '\0';
+	if (relay_answer_read(text, &told, &ignored) == 0)
+		w->changed(w->ctx, &told);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct relay_watch *w = handle->data;
+
+	close(w->fd);
+	free(w);
+}
+
+struct relay_watch *relay_watch(uv_loop_t *loop, const char *folder, relay_changed_fn *changed,
+	void *ctx)
+{
+	struct relay_request request = { .verb = RELAY_WATCH };
+	struct buf packet = { 0 };
+	struct relay_watch *w;
+	struct err ignored;
+	int fd = connect_control(folder, SOCK_NONBLOCK, &ignored);
+
+	if (fd < 0)
+		return NULL;
+	relay_request_write(&request, &packet);
+	(void)!send(fd, packet.data, packet.len, MSG_NOSIGNAL); /* who has gone is seen below */
+	buf_done(&packet);
+	w = xcalloc(1, sizeof(*w));
+	*w = (struct relay_watch){ .fd = fd, .changed = changed, .ctx = ctx };
+	w->poll.data = w;
+	uv_poll_init(loop, &w->poll, fd);
+	uv_poll_start(&w->poll, UV_READABLE | UV_DISCONNECT, on_readable);
+	return w;
+}
+
+void relay_unwatch(struct relay_watch *w)
+{
+	if (w)
+		uv_close((uv_handle_t *)&w->poll, on_closed);
+}
+
 int relay_hand_over(const char *migrations, const char *id, enum relay_channel channel, int fd,
 	struct err *err)
 {

@@ -110,6 +110,8 @@ static int obey(struct relay *relay, unsigned i, const struct relay_request *req
 		return set_hold(relay, request->hold, err);
 	case RELAY_RELEASE:
 		return release(relay, err);
+	case RELAY_VOUCH:
+		return relay_vouch(relay, err);
 	case RELAY_CUT:
 		poke_all(relay, true);
 		return 0;

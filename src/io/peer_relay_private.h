@@ -72,6 +72,9 @@ struct relay {
 	unsigned turn[RELAY_CHANNEL_MAX]; /* the stream that may dial now */
 	enum relay_hold hold;
 	enum relay_finish finish;
+	int waiter;   /* libvirtd's end, while its answer is held; -1: none */
+	msec held_at; /* boot time since which it is */
+	msec pinged;  /* boot time of libvirtd's first keepalive that was not answered; 0: none */
 	uint64_t refused;
 	char why[RELAY_WHY_SIZE];
 };
@@ -79,6 +82,9 @@ struct relay {
 /* Any thread: something is to be told to those who watch. */
 void relay_changed(struct relay *relay);
 void relay_set_finish(struct relay *relay, enum relay_finish finish);
+/* Any thread: ERR_CONFLICT unless a good answer is held here, and this host's libvirtd still waits for it. */
+int relay_vouch(struct relay *relay, struct err *err);
+msec relay_now(void); /* boot time */
 /* Says it in the log and keeps it for the status; refused: somebody wanted what must not be. */
 void relay_complain(struct relay *relay, const struct stream *s, bool refused, const char *why);
 

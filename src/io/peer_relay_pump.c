@@ -19,6 +19,8 @@
 #define FLOW_SIZE  (256 * 1024) /* bytes that one direction may keep; of RPC: beside one frame */
 #define READ_SIZE  65536        /* of RPC */
 #define DELIVER_MS 5000         /* for the rest, once one end is over */
+#define HELD_MS    20000        /* that an answer is held for an agent that does not come */
+#define PING       1            /* the keepalive that asks for an answer */
 
 static size_t pending(const struct flow *flow)
 {
@@ -56,9 +58,29 @@ static bool holds(struct stream *s, const struct flow *flow, const struct rpc_fr
 			: frame->status == RPC_OK ? RELAY_FINISH_ANSWERED
 						  : RELAY_FINISH_FAILED;
 	}
+	if (hold && reply) {
+		relay->waiter = s->local.fd;
+		relay->held_at = relay_now();
+	}
 	pthread_mutex_unlock(&relay->lock);
 	relay_changed(relay);
 	return hold;
+}
+
+/* Whatever comes from the other host shows libvirtd that it is there. */
+static void note_keepalive(struct stream *s, const struct flow *flow, const struct rpc_frame *frame)
+{
+	struct relay *relay = s->relay;
+	bool asks = flow == &s->forth && relay_is_keepalive(frame) && frame->procedure == PING;
+
+	if (!asks && flow == &s->forth)
+		return;
+	pthread_mutex_lock(&relay->lock);
+	if (!asks)
+		relay->pinged = 0;
+	else if (!relay->pinged)
+		relay->pinged = relay_now();
+	pthread_mutex_unlock(&relay->lock);
 }
 
 static int take_frames(struct stream *s, struct flow *flow, struct err *err)
@@ -79,6 +101,7 @@ static int take_frames(struct stream *s, struct flow *flow, struct err *err)
 			buf_add(&s->held, bytes, (size_t)used);
 			s->held_in = flow;
 		} else {
+			note_keepalive(s, flow, &frame);
 			buf_add(&flow->out, bytes, (size_t)used);
 		}
 		at += (size_t)used;
@@ -236,19 +259,27 @@ static int pump_once(struct stream *s, struct err *err)
 	return rc;
 }
 
+/* Until an answer that nobody has released is passed on; -1: none is held. */
+static int patience(const struct stream *s)
+{
+	if (s->held_in != &s->back)
+		return -1;
+	return (int)MAX(s->relay->held_at + HELD_MS - relay_now(), 0);
+}
+
 int stream_pump(struct stream *s, struct err *err)
 {
 	bool ending = false;
 	int rc = 0;
 
 	while (rc == 0 && !is_over(s)) {
-		int ready = wait_for_something(s, ending ? DELIVER_MS : -1);
+		int ready = wait_for_something(s, ending ? DELIVER_MS : patience(s));
 
 		if (atomic_load(&s->cut))
 			return err_set(err, ERR_UNAVAILABLE, "it was cut here");
 		if (ready == 0 && ending)
 			return err_set(err, ERR_TIMEOUT, "the rest could not be delivered");
-		if (atomic_exchange(&s->release, false))
+		if (atomic_exchange(&s->release, false) || patience(s) == 0)
 			release_held(s);
 		rc = pump_once(s, err);
 		ending = (s->forth.eof || s->back.eof) && !outlives_remote(s);

@@ -96,12 +96,12 @@ static void close_stream(struct stream *s, bool good)
 {
 	const struct flow *outward = s->relay->config.source ? &s->forth : &s->back;
 
+	if (s->held_in) /* before libvirtd can see it */
+		relay_set_finish(s->relay, RELAY_FINISH_LOST);
 	if (good)
 		link_bye(&s->remote, s->channel != RELAY_RPC && outward->eof);
 	link_close(&s->local);
 	link_close(&s->remote);
-	if (s->held_in)
-		relay_set_finish(s->relay, RELAY_FINISH_LOST);
 	buf_done(&s->held);
 	buf_done(&s->forth.in);
 	buf_done(&s->forth.out);

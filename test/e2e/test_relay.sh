@@ -89,13 +89,34 @@ is '… while the source waits' "$(domain_state b one)" 'paused (migrating)'
 more=$(($(relay_field b rpc.received) + 4 * 28))
 soon '… and keepalives pass' received_more "$more"
 is '… so that it still waits' "$(domain_state b one) $(relay_field b rpc.open)" 'paused (migrating) 1'
+holds '… for which the relay vouches' ask_relay b vouch
 holds 'released' ask_relay b release
+holds '… it vouches no more' not ask_relay b vouch
 holds '… it has moved with shared storage' wait "$mover"
 holds '… and is resumed' virsh_on a resume one
 soon '… and counts' ticks_more a $((n + 2))
 is '… once' "$(ticks_in_order)" ''
 relay_end a
 relay_end b
+
+# ---- the other host is away while the answer is held: soon nobody vouches for libvirt's waiting, and then it has ended --------
+
+relay_start a source "$T/there.xml" '"hold": "finish-reply"'
+relay_start b target "$T/there.xml"
+move_guest a b one "$T/there.xml" --suspend >"$T/log/away.txt" 2>&1 &
+mover=$!
+soon 'the answer is held once more' is_at a finish reply-held
+kill -9 "${RELAY[$MIGRATION-b]}"
+soon '… without the other host its relay soon vouches no more' not ask_relay a vouch
+is '… before libvirt resumes the guest' "$(domain_state a one)" 'paused (migrating)'
+holds '… which it does' not wait "$mover"
+is '… since the answer was lost' "$(relay_field a finish)" lost
+n=$(ticks_from a)
+soon '… the guest goes on at the source' ticks_more a $((n + 1))
+virsh_on b destroy one >/dev/null
+unset "RELAY[$MIGRATION-b]"
+on b rm -r "$MIG"
+relay_end a
 
 # ---- what fails leaves it where it was ------------------------------------------------------------------------------
 
