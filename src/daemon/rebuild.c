@@ -10,6 +10,7 @@
 #include "core/domxml.h"
 #include "core/edit.h"
 #include "core/json.h"
+#include "core/phase.h"
 #include "daemon/obstacles.h"
 #include "daemon/migrations.h"
 
@@ -66,6 +67,7 @@ static int take_over(struct agent *agent, struct machine *m, const struct domain
 	shares_update(agent, m);
 	keep_name(m, info->name);
 	memset(&m->dom, 0, sizeof(m->dom));
+	m->dom.state = info->active ? DOMAIN_UNKNOWN : DOMAIN_SHUTOFF; /* to be read again */
 	return 0;
 }
 
@@ -155,13 +157,19 @@ void input_accept(struct agent *agent, const struct input *input, struct now now
 	agent_answer(agent, request, &err, NULL);
 }
 
-/* What runs here is here, whatever a peer says. */
+static bool may_run_here(const struct machine *m)
+{
+	return m->vmi && m->vmi->phase == PHASE_RUNNING &&
+		(m->dom.state == DOMAIN_UNKNOWN || domain_is_alive(m->dom.state));
+}
+
+/* What runs here is here, whatever a peer says. What was found shut off may have gone over before it was forgotten. */
 static void take_name(struct agent *agent, const char *peer, const char *ns, const char *name,
 	struct now now)
 {
 	struct machine *m = machines_find(&agent->machines, ns, name);
 
-	if (m && m->vm && !(m->vmi && m->vmi->phase == PHASE_RUNNING))
+	if (m && m->vm && !may_run_here(m))
 		migration_settle_away(agent, m, peer, now);
 }
 
