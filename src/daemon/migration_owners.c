@@ -184,6 +184,8 @@ void migration_own(struct agent *agent, struct migration *g, const char *documen
 	g->moved = true;
 	free(take(&g->document));
 	migration_set_state(g, MIGRATION_OWNER);
+	/* With post-copy nothing of it need have been seen: an event may be lost. */
+	c.m->dom.look_again |= g->post_copy && !domain_is_alive(machine_domain_state(c.m));
 	migration_note_peer(&c, "Migrated", "taken over from", "");
 	migration_changed(&c);
 }
