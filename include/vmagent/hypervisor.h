@@ -47,6 +47,7 @@
 	X(MIGRATE_WATCH, "migrate-watch", LANE_MIGRATE, 86400)    \
 	X(MIGRATE_PASS, "migrate-pass", LANE_GUEST, 30)           \
 	X(MIGRATE_RELAY, "migrate-relay", LANE_GUEST, 60)         \
+	X(MIGRATE_SEAL, "migrate-seal", LANE_GUEST, 30)           \
 	X(MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30)        \
 	X(MIGRATE_ANNOUNCE, "migrate-announce", LANE_GUEST, 30)   \
 	X(MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30)       \
@@ -163,6 +164,8 @@ struct op {
 	char *relay; /* owned or NULL; MIGRATE: where the relay's sockets lie; filled in on the way to libvirt */
 	bool post_copy; /* MIGRATE…: the attempt in which the guest goes over before its memory */
 	unsigned recovery; /* MIGRATE, MIGRATE_RELAY: which attempt to mend a way that broke down in post-copy; 0: none */
+	bool ended; /* MIGRATE_SEAL: its QEMU has, as libvirt says */
+	bool vouched; /* MIGRATE_SEAL: the relay is asked whether libvirtd still waits, before and after */
 	struct migration_limits limits; /* MIGRATE */
 	char *copies; /* owned or NULL; MIGRATE, MIGRATE_PREPARE: disks that are copied: "vda,vdb" */
 	char *jobs; /* owned or NULL; LIST, READ: UUIDs of domains of which is asked whether they are being copied */
@@ -264,7 +267,8 @@ void op_result_done(struct op_result *result);
 	X(AGENT, "agent") /* the guest agent has come, gone or come anew */            \
 	X(UNDEFINED, "undefined")                                                      \
 	X(IO_ERROR, "io-error") /* a disk's error paused the guest: disk and reason */ \
-	X(PROGRESS, "progress") /* of its migration to another host */
+	X(PROGRESS, "progress") /* of its migration to another host */                 \
+	X(ANSWERED, "answered") /* … held: the target has it, and libvirt is not told yet */
 
 enum domain_event_kind {
 #define X(c, t) DOMAIN_EVENT_##c,
@@ -285,6 +289,7 @@ struct domain_event {
 	char disk[LABEL_MAX_LEN + 1];       /* IO_ERROR: the volume's name */
 	char io_reason[IO_REASON_SIZE];     /* IO_ERROR: "enospc", or "" for any other error */
 	struct migration_progress progress; /* PROGRESS */
+	bool held;                          /* ANSWERED */
 };
 
 /* Where everything from the hypervisor arrives; called on the loop's thread only, never from

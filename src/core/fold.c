@@ -226,8 +226,8 @@ static void take_fallback(struct machine *m, const struct op_result *result)
 static bool is_retried(enum op_kind kind)
 {
 	return kind != OP_SHUTDOWN && kind != OP_REBOOT && kind != OP_RESET && kind != OP_PROBE &&
-		kind != OP_MIGRATE_ABORT && op_kind_lane(kind) != LANE_MIGRATE &&
-		op_kind_lane(kind) != LANE_AGENT;
+		kind != OP_MIGRATE_ABORT && kind != OP_MIGRATE_SEAL &&
+		op_kind_lane(kind) != LANE_MIGRATE && op_kind_lane(kind) != LANE_AGENT;
 }
 
 /* 0, or -code when it is no answer. */

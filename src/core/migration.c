@@ -226,7 +226,7 @@ bool migration_needs_relay(const struct migration *g)
 	bool late = g->state == MIGRATION_RELEASED || g->state == MIGRATION_OWNER;
 
 	return g->state == MIGRATION_OUT || g->state == MIGRATION_IN ||
-		g->state == MIGRATION_COMPLETE || (late && g->post_copy);
+		g->state == MIGRATION_COMPLETE || (late && (g->post_copy || g->held));
 }
 
 /* Until RELEASED the source takes orders, and they travel. */

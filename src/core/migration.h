@@ -150,6 +150,10 @@ struct migration {
 	char *trouble; /* owned or NULL; target: what keeps it from being the owner, as it was told last */
 	bool wants_post_copy; /* source: the first attempt was called off for it */
 	bool cut;             /* source: its relay was told to end */
+	bool held;            /* source: its relay keeps the target's answer from libvirt */
+	bool sealed;          /* source: … and did so until its QEMU had ended */
+	bool unsealed;        /* source: … that was tried, and is not certain */
+	bool let_go;          /* source: its relay was told to pass it on */
 	bool forsaken;        /* target: there is nothing left at the source that could be sent */
 	bool announced;       /* the network was told that the guest is here */
 	bool passed;          /* target: what holds the guest back was told to let it go */
@@ -218,6 +222,8 @@ void migration_note_doubt(struct migration *g, struct now now);
 	X(COMPLETE, "complete", NONE)                                    \
 	X(TAKE_OVER, "take-over", NONE)                                  \
 	X(PASS_ON, "pass-on", MIGRATE_PASS)                              \
+	X(SEAL, "seal", MIGRATE_SEAL)                                    \
+	X(LET_GO, "let-go", MIGRATE_PASS)                                \
 	X(BREAK, "break", NONE)   /* its way broke down, in post-copy */ \
 	X(MENDED, "mended", NONE) /* … and the rest of it follows */   \
 	X(RELAY, "relay", MIGRATE_RELAY)                                 \

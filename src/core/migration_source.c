@@ -2,8 +2,9 @@
 /*
  * The source decides: it asks the target to get ready, has libvirt copy the guest, and then either RELEASES
  * it or aborts. It releases only with evidence that its own guest has not run since the switch: libvirt's
- * word that it was done while its QEMU is gone, or its reason "migrated". That QEMU is gone is none: libvirt
- * resumes the guest when it misses the target's answer, and it may have crashed after that.
+ * word that it was done while its QEMU is gone, or its reason "migrated", or that the relay kept the target's answer from
+ * it until its QEMU was gone. That QEMU is gone is none: libvirt resumes the guest when it misses the target's answer, and
+ * it may have crashed after that.
  */
 #include "core/migration_private.h"
 
@@ -108,14 +109,14 @@ static bool rule_copying(const struct migration_view *v, struct migration_plan *
 	return true;
 }
 
-/* E1, E2 of the design: nothing else shows that the guest did not run on. */
+/* E1, E2, E3 of the design: nothing else shows that the guest did not run on. */
 static bool has_evidence(const struct migration_view *v)
 {
 	const struct machine *m = v->m;
 
 	if (!v->rules->evidence)
 		return true;
-	return v->g->performed || m->vmi->end.stopped == REASON_MIGRATED ||
+	return v->g->performed || v->g->sealed || m->vmi->end.stopped == REASON_MIGRATED ||
 		(m->dom.state == DOMAIN_SHUTOFF && m->dom.reason == REASON_MIGRATED);
 }
 
@@ -124,16 +125,22 @@ static bool is_fresh(const struct migration_view *v)
 	return v->g->complete_at && v->now.boot - v->g->complete_at <= MIGRATION_FRESH_MS;
 }
 
+/* There may be evidence yet. */
+static bool may_seal(const struct migration *g)
+{
+	return g->held && !g->sealed && !g->unsealed;
+}
+
 static bool rule_gone_over(const struct migration_view *v, struct migration_plan *plan)
 {
 	msec limit = v->g->evidence_at + SECONDS(MIGRATION_GRACE_S);
 
-	if (!has_evidence(v))
+	if (!has_evidence(v) && !may_seal(v->g))
 		return plan_migration(plan, MIGRATION_STEP_ABORT,
 			"its guest ended before it had gone over for certain");
 	if (v->g->no_image)
 		return plan_migration(plan, MIGRATION_STEP_ABORT, "the target has lost it");
-	if (is_fresh(v))
+	if (is_fresh(v) && has_evidence(v))
 		return plan_migration(plan, MIGRATION_STEP_RELEASE, NULL);
 	if (!v->g->evidence_at)
 		return plan_migration(plan, MIGRATION_STEP_NOTE_EVIDENCE, NULL);
@@ -141,6 +148,21 @@ static bool rule_gone_over(const struct migration_view *v, struct migration_plan
 		return plan_migration(plan, MIGRATION_STEP_ABORT,
 			"the target has not said within 30 s that it has it");
 	return migration_wake(plan, limit);
+}
+
+/* libvirt resumes the guest only after it has missed the target's answer. While that is held, and the target has the
+ * guest, QEMU is ended here, which libvirt would look for each 0.2 s; still held after that, it is the evidence. */
+static bool rule_seal(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (v->m->ops[LANE_GUEST].kind == OP_MIGRATE_SEAL)
+		return true;
+	if (v->g->sealed) {
+		rule_gone_over(v, plan);
+		return true;
+	}
+	return may_seal(v->g) && !v->g->no_image && is_fresh(v) &&
+		(is_copying(v) || migration_knows(v)) && migration_may_act(v, LANE_GUEST, plan) &&
+		plan_migration(plan, MIGRATION_STEP_SEAL, NULL);
 }
 
 static const char *failure(const struct migration *g)
@@ -190,7 +212,7 @@ static bool rule_performed(const struct migration_view *v, struct migration_plan
 		return plan_migration(plan, MIGRATION_STEP_ABORT, "its run is gone");
 	if (v->g->post_copy && rule_switched(v, plan))
 		return true;
-	if (rule_watch(v, plan) || rule_copying(v, plan))
+	if (rule_watch(v, plan) || rule_seal(v, plan) || rule_copying(v, plan))
 		return plan->step != MIGRATION_STEP_NONE;
 	if (!migration_knows(v))
 		return false;
@@ -268,10 +290,22 @@ static bool rule_tell(const struct migration_view *v, struct migration_plan *pla
 		migration_say(v, HANDOVER_ABORT, plan);
 }
 
-/* libvirt ends its part when all of the memory is there; a way that broke down never ends. */
+/* libvirt has had its answer kept from it for long enough. */
+static bool rule_let_go(const struct migration_view *v, struct migration_plan *plan)
+{
+	return v->g->state == MIGRATION_RELEASED && v->g->held && !v->g->let_go && has_run(v) &&
+		migration_may_act(v, LANE_GUEST, plan) &&
+		plan_migration(plan, MIGRATION_STEP_LET_GO, NULL);
+}
+
+/* libvirt ends its part when all of the memory is there, and it knows that; a way that broke down never ends. */
 static bool is_sending(const struct migration_view *v)
 {
-	return v->g->post_copy && v->g->ended_well && has_run(v) && is_copying(v);
+	if (!has_run(v))
+		return false;
+	if (v->g->sealed)
+		return v->m->ops[LANE_MIGRATE].kind != OP_NONE;
+	return v->g->post_copy && v->g->ended_well && is_copying(v);
 }
 
 static bool rule_end(const struct migration_view *v, struct migration_plan *plan)
@@ -294,6 +328,7 @@ static rule_fn *const rules[] = {
 	rule_end,
 	rule_recover,
 	rule_tell,
+	rule_let_go,
 	migration_tell_doubt,
 };
 

@@ -27,11 +27,12 @@ enum boot_policy {
 struct handover_rules {
 	bool paused; /* libvirt leaves the guest standing at the target: only its agent resumes it */
 	bool evidence; /* nothing is released unless the source's guest is known not to have run on */
-	bool patience;  /* a target that hears nothing waits */
-	bool memory;    /* what was released is remembered until the target has finished */
+	bool patience; /* a target that hears nothing waits */
+	bool memory;   /* what was released is remembered until the target has finished */
+	bool vouching; /* a QEMU that was ended counts only if libvirt was kept waiting until after that */
 	bool suspicion; /* whoever has lost its database does not conclude that there was nothing */
 };
-#define HANDOVER_RULES ((struct handover_rules){ true, true, true, true, true })
+#define HANDOVER_RULES ((struct handover_rules){ true, true, true, true, true, true })
 
 /* KubeVirt's MigrationConfiguration, as far as it is about one host. */
 struct migration_config {

@@ -63,6 +63,17 @@ void migration_limits_freeze(const struct agent *agent, struct migration *g, con
 		g->limits.post_copy = false;
 }
 
+/* ---- the target's answer ------------------------------------------------------------------------------------ */
+
+/* Of the first attempt: that of post-copy is held by nobody. */
+void migration_note_answer(struct machine *m, bool held)
+{
+	struct migration *g = m->migration;
+
+	if (g && g->role == MIGRATION_SOURCE && g->performing && !g->post_copy)
+		g->held = held;
+}
+
 /* ---- how far it is ---------------------------------------------------------------------------------------------- */
 
 void migration_note_progress(struct agent *agent, struct machine *m,

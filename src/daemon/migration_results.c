@@ -48,6 +48,9 @@ void migrations_result(struct agent *agent, struct machine *m, const struct op_r
 		replace_str(&g->refusal, result->err.msg);
 	} else if (result->kind == OP_MIGRATE_ANNOUNCE) {
 		g->announced = result->err.code != ERR_UNAVAILABLE;
+	} else if (result->kind == OP_MIGRATE_SEAL) {
+		g->sealed = good;
+		g->unsealed = !good;
 	} else if (result->kind == OP_MIGRATE_PASS) {
 		g->passed = good;
 	} else if (result->kind == OP_MIGRATE_ABORT && !good) {

@@ -55,6 +55,8 @@ void migration_limits_freeze(const struct agent *agent, struct migration *g, con
 void migration_note_progress(struct agent *agent, struct machine *m,
 	const struct migration_progress *progress);
 
+void migration_note_answer(struct machine *m, bool held);
+
 /* migration_past.c: what is known of machines that moved, of migrations that are forgotten. */
 void past_load(struct agent *agent);
 int past_save(struct agent *agent, struct err *err);

@@ -100,6 +100,7 @@ static void step_again(struct migration_call *c)
 
 	g->post_copy = true;
 	g->performing = g->admitted = g->prepared = g->watched = g->wants_post_copy = false;
+	g->held = g->unsealed = false;
 	g->began = c->now.boot;
 	g->say_at = g->complete_at = 0;
 	free(take(&g->offer));
@@ -154,6 +155,16 @@ static void step_discard(struct migration_call *c)
 static void step_pass_on(struct migration_call *c)
 {
 	migration_note(c, false, NULL, "letting the guest go on while its memory comes");
+}
+
+static void step_seal(struct migration_call *c)
+{
+	migration_note(c, false, NULL, "it is there: ending its QEMU, while libvirt waits");
+}
+
+static void step_let_go(struct migration_call *c)
+{
+	c->g->let_go = true;
 }
 
 static void step_cancel(struct migration_call *c)
@@ -289,6 +300,8 @@ static void (*const steps[MIGRATION_STEP_MAX])(struct migration_call *c) = {
 	[MIGRATION_STEP_CUT]           = step_cut,
 	[MIGRATION_STEP_AGAIN]         = step_again,
 	[MIGRATION_STEP_PASS_ON]       = step_pass_on,
+	[MIGRATION_STEP_SEAL]          = step_seal,
+	[MIGRATION_STEP_LET_GO]        = step_let_go,
 	[MIGRATION_STEP_CANCEL]        = step_cancel,
 	[MIGRATION_STEP_NOTE_EVIDENCE] = step_note_evidence,
 	[MIGRATION_STEP_RELEASE]       = step_release,

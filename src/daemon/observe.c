@@ -77,6 +77,10 @@ void input_event(struct agent *agent, const struct input *input, struct now now)
 		migration_note_progress(agent, m, &event->progress);
 		return;
 	}
+	if (event->kind == DOMAIN_EVENT_ANSWERED) {
+		migration_note_answer(m, event->held);
+		return;
+	}
 	if (event->kind == DOMAIN_EVENT_PANICKED && !m->vmi->end.panicked)
 		note_panic(agent, m);
 	if (event->kind == DOMAIN_EVENT_IO_ERROR && !phase_is_final(m->vmi->phase))

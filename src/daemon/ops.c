@@ -9,6 +9,7 @@
 #include "core/domxml.h"
 #include "core/host_ports.h"
 #include "core/migration_offer.h"
+#include "core/phase.h"
 #include "daemon/obstacles.h"
 
 void *list_grow(void *list, size_t *n, size_t *cap, size_t size)
@@ -168,6 +169,15 @@ static void fill_migrate_prepare(const struct agent *agent, const struct machine
 	op->copies = migration_copies(&m->vmi->typed);
 }
 
+static void fill_seal(const struct agent *agent, const struct machine *m, struct op *op)
+{
+	const struct domain *dom = &m->dom;
+
+	op->vouched = agent->options->tuning.handover.vouching;
+	op->ended = dom->state != DOMAIN_UNKNOWN && dom->agreed >= READS_TO_AGREE &&
+		!dom->look_again && !dom->reading && !domain_is_alive(machine_domain_state(m));
+}
+
 static bool is_part_of_migration(enum op_kind kind)
 {
 	return kind >= OP_MIGRATE_PREPARE && kind <= OP_MIGRATE_RESUME;
@@ -226,6 +236,8 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		op->post_copy = m->migration->post_copy;
 	if (is_part_of_migration(op->kind) && m->migration)
 		op->recovery = m->migration->recovery;
+	if (op->kind == OP_MIGRATE_SEAL)
+		fill_seal(agent, m, op);
 	if (op->kind == OP_MIGRATE_PREPARE)
 		fill_migrate_prepare(agent, m, op);
 	if (op->kind == OP_READ)

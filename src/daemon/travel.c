@@ -13,9 +13,11 @@
 #include "daemon/host.h"
 #include "io/peer_relay.h"
 #include "io/peer_relay_spawn.h"
+#include "io/qemu_end.h"
 
 #define END_POLL_MS 50
 #define END_POLLS   40
+#define QEMU_END_MS 5000 /* that a QEMU may take for its end once it was killed */
 
 struct travel {
 	struct travel *next;
@@ -25,6 +27,9 @@ struct travel {
 	struct migration_offer offer; /* the target's: made here, or heard */
 	struct op_result result;
 	uv_work_t work;
+	struct relay_watch *watch; /* owned or NULL; the source's: of its relay */
+	enum relay_finish finish;  /* … when it was looked at first */
+	bool held;                 /* … which keeps the target's answer from libvirt */
 };
 
 typedef void stage_fn(struct travel *t);
@@ -148,6 +153,7 @@ static struct relay_config relay_of(const struct travel *t, const struct peer_co
 	memcpy(r.token, t->offer.token, sizeof(r.token));
 	if (r.source) {
 		r.address = peer->address;
+		r.hold = t->op.post_copy ? RELAY_HOLD_NOTHING : RELAY_HOLD_REPLY;
 	} else {
 		r.xml = t->offer.xml;
 		r.libvirt = t->host->libvirt_socket;
@@ -233,15 +239,44 @@ static void tell_offer(struct travel *t)
 	next_stage(t);
 }
 
+static int ask(const struct travel *t, enum relay_verb verb, struct err *err)
+{
+	autofree char *folder = folder_of(t->host, t->op.migration);
+	struct relay_request request = { .verb = verb };
+	struct relay_status status;
+
+	return relay_ask(folder, &request, &status, err);
+}
+
 /* On a worker: the relay is another process. */
 static void ask_relay(uv_work_t *work)
 {
 	struct travel *t = work->data;
-	autofree char *folder = folder_of(t->host, t->op.migration);
-	struct relay_request request = { .verb = RELAY_RELEASE };
-	struct relay_status status;
 
-	relay_ask(folder, &request, &status, &t->result.err);
+	ask(t, RELAY_RELEASE, &t->result.err);
+}
+
+static int end_qemu(const struct travel *t, struct err *err)
+{
+	autofree char *pid_file = qemu_pid_file(t->op.domain);
+
+	return t->op.ended ? 0 : qemu_end(pid_file, t->op.uuid, QEMU_END_MS, err);
+}
+
+/* On a worker. Asked before, for what libvirt has resumed is not to be killed, and after: that it was not resumed. Who is
+ * not certain lets libvirt have its answer, and then its word. */
+static void seal_on_worker(uv_work_t *work)
+{
+	struct travel *t = work->data;
+	struct err *err = &t->result.err, ignored;
+	int rc = t->op.vouched ? ask(t, RELAY_VOUCH, err) : 0;
+
+	if (rc == 0)
+		rc = end_qemu(t, err);
+	if (rc == 0 && t->op.vouched)
+		rc = ask(t, RELAY_VOUCH, err);
+	if (rc < 0)
+		ask(t, RELAY_RELEASE, &ignored);
 }
 
 static void after_relay(uv_work_t *work, int status)
@@ -254,6 +289,60 @@ static void after_relay(uv_work_t *work, int status)
 static void let_go(struct travel *t)
 {
 	uv_queue_work(t->host->loop, &t->work, ask_relay, after_relay);
+}
+
+static void seal(struct travel *t)
+{
+	uv_queue_work(t->host->loop, &t->work, seal_on_worker, after_relay);
+}
+
+/* ---- the source's relay is watched ------------------------------------------------------------------------- */
+
+static void tell_held(struct travel *t, bool held)
+{
+	struct domain_event event = { .kind = DOMAIN_EVENT_ANSWERED, .held = held };
+
+	if (t->held == held)
+		return;
+	t->held = held;
+	copy_str(event.uuid, UID_SIZE, t->op.uuid);
+	copy_str(event.name, sizeof(event.name), t->op.domain);
+	t->host->sink.event(t->host->sink.ctx, &event);
+}
+
+static void on_relay_changed(void *ctx, const struct relay_status *status)
+{
+	tell_held(ctx, status && status->finish == RELAY_FINISH_REPLY_HELD);
+}
+
+/* What it is just now is known before libvirt is asked: it may have ended its part already, but for that answer. */
+static void look_at_relay(uv_work_t *work)
+{
+	struct travel *t = work->data;
+	autofree char *folder = folder_of(t->host, t->op.migration);
+	struct relay_request request = { .verb = RELAY_STATUS };
+	struct relay_status status = { .finish = RELAY_FINISH_NONE };
+	struct err ignored;
+
+	relay_ask(folder, &request, &status, &ignored);
+	t->finish = status.finish;
+}
+
+static void after_look(uv_work_t *work, int status)
+{
+	struct travel *t = work->data;
+	autofree char *folder = folder_of(t->host, t->op.migration);
+
+	(void)status;
+	tell_held(t, t->finish == RELAY_FINISH_REPLY_HELD);
+	if (!t->op.post_copy)
+		t->watch = relay_watch(t->host->loop, folder, on_relay_changed, t);
+	next_stage(t);
+}
+
+static void watch_relay(struct travel *t)
+{
+	uv_queue_work(t->host->loop, &t->work, look_at_relay, after_look);
 }
 
 static int take_offer(struct travel *t, struct err *err)
@@ -291,10 +380,11 @@ static void use_offer(struct travel *t)
 
 /* clang-format off */
 static stage_fn *const target_stages[] = { end_old_relay, make_volumes, ask_libvirt, make_offer, tell_offer, NULL };
-static stage_fn *const source_stages[] = { end_old_relay, use_offer, ask_libvirt, NULL };
+static stage_fn *const source_stages[] = { end_old_relay, use_offer, watch_relay, ask_libvirt, NULL };
 static stage_fn *const relay_stages[] = { end_old_relay, renew_offer, tell_offer, NULL };
 static stage_fn *const pass_stages[] = { let_go, NULL };
-static stage_fn *const watch_stages[] = { ask_libvirt, NULL };
+static stage_fn *const seal_stages[] = { seal, NULL };
+static stage_fn *const watch_stages[] = { watch_relay, ask_libvirt, NULL };
 /* clang-format on */
 
 static void forget(struct travel *t)
@@ -304,6 +394,7 @@ static void forget(struct travel *t)
 	while (*at != t)
 		at = &(*at)->next;
 	*at = t->next;
+	relay_unwatch(t->watch);
 	op_done(&t->op);
 	migration_offer_done(&t->offer);
 	op_result_done(&t->result);
@@ -314,8 +405,9 @@ static void answer(struct travel *t)
 {
 	struct host *host = t->host;
 
-	/* libvirt needs it no more, whatever came of it; but with post-copy QEMU may go on sending when libvirt does not. */
-	if (op_kind_lane(t->op.kind) == LANE_MIGRATE && !t->op.post_copy)
+	/* libvirt needs it no more, whatever came of it, unless it waits for the answer that is held; but with post-copy QEMU
+	 * may go on sending when libvirt does not. */
+	if (op_kind_lane(t->op.kind) == LANE_MIGRATE && !t->op.post_copy && !t->held)
 		travel_end_relay(host, t->op.migration);
 	host->sink.result(host->sink.ctx, &t->result);
 	forget(t);
@@ -329,6 +421,8 @@ static stage_fn *const *stages_of(enum op_kind kind)
 		return pass_stages;
 	if (kind == OP_MIGRATE_RELAY)
 		return relay_stages;
+	if (kind == OP_MIGRATE_SEAL)
+		return seal_stages;
 	return kind == OP_MIGRATE ? source_stages : target_stages;
 }
 
@@ -356,7 +450,7 @@ static void after_nothing(uv_work_t *work, int status)
 bool travel_is_op(enum op_kind kind)
 {
 	return kind == OP_MIGRATE_PREPARE || kind == OP_MIGRATE_PASS || kind == OP_MIGRATE_RELAY ||
-		op_kind_lane(kind) == LANE_MIGRATE;
+		kind == OP_MIGRATE_SEAL || op_kind_lane(kind) == LANE_MIGRATE;
 }
 
 void travel_submit(struct host *host, const struct op *op)

@@ -65,6 +65,8 @@ holds 'nothing stands in its way any more' check a one b
 holds '… in words' grep -q "it can be moved to 'host-b'" "$T/log/check-one-b.txt"
 sum=$(seed_sum a one)
 moves a one b 'with its disks'
+holds '… and its QEMU was ended while libvirt waited' host_agent_says a 'ending its QEMU, while libvirt waits'
+holds '… for certain' not host_agent_says a 'migrate-seal failed'
 is '… with what its seed is made of' "$(secret_of b)" '#cloud-config'
 is '… which is the same to the byte' "$(seed_sum b one)" "$sum"
 holds '… and where it was one hears where it is' says_where a one b

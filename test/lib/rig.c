@@ -112,6 +112,7 @@ static void work(struct rig *r, const struct op *op, struct op_result *result)
 	case OP_MIGRATE_WATCH:
 	case OP_MIGRATE_PASS:
 	case OP_MIGRATE_RELAY:
+	case OP_MIGRATE_SEAL:
 	case OP_MIGRATE_ABORT:
 	case OP_MIGRATE_ANNOUNCE:
 	case OP_MIGRATE_RESUME:

@@ -87,7 +87,7 @@ static void add_info(struct world *w, struct op_result *result, const struct fak
 		.reason = dom->reason,
 		.active = dom->active,
 		.held = dom->active && dom->held[0] ? xstrdup(dom->held) : NULL,
-		.migrating = fake_is_migrating(w, dom->uuid),
+		.migrating = dom->active && fake_is_migrating(w, dom->uuid),
 		.firmware = dom->active && dom->efi ? xstrdup(FAKE_FIRMWARE) : NULL,
 		.agent = dom->active && fake_guest(w, dom->name)->agent != FAKE_AGENT_OFF };
 	copy_str(info->uuid, UID_SIZE, dom->uuid);
@@ -500,6 +500,11 @@ static void do_migrate_pass(struct world *w, const struct op *op, struct op_resu
 	fake_pass(w, op);
 }
 
+static void do_migrate_seal(struct world *w, const struct op *op, struct op_result *result)
+{
+	fake_seal(w, op, &result->err);
+}
+
 static void do_migrate_relay(struct world *w, const struct op *op, struct op_result *result)
 {
 	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
@@ -601,6 +606,7 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_MIGRATE_PREPARE] = do_migrate_prepare,
 	[OP_MIGRATE_PASS] = do_migrate_pass,
 	[OP_MIGRATE_RELAY] = do_migrate_relay,
+	[OP_MIGRATE_SEAL] = do_migrate_seal,
 	[OP_MIGRATE_ABORT] = do_migrate_abort,
 	[OP_MIGRATE_ANNOUNCE] = do_migrate_announce,
 	[OP_MIGRATE_RESUME] = do_migrate_resume,

@@ -46,6 +46,7 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_MIGRATE_WATCH] = 5,
 	[OP_MIGRATE_PASS] = 5,
 	[OP_MIGRATE_RELAY] = 5,
+	[OP_MIGRATE_SEAL] = 20,
 	[OP_MIGRATE_ABORT] = 5,
 	[OP_MIGRATE_ANNOUNCE] = 5,
 	[OP_MIGRATE_RESUME] = 5,
@@ -72,6 +73,25 @@ void fake_emit(struct world *w, const struct fake_domain *dom, const struct doma
 	p->event = *event;
 	copy_str(p->event.uuid, UID_SIZE, dom->uuid);
 	copy_str(p->event.name, sizeof(p->event.name), dom->name);
+}
+
+static void deliver_held(struct world *w, struct pending *p)
+{
+	if (w->agent && p->life == w->life)
+		w->hv.sink.event(w->hv.sink.ctx, &p->event);
+}
+
+/* By its relay, which is no part of libvirt. */
+void fake_tell_held(struct world *w, const struct fake_job *job, bool held)
+{
+	struct pending *p;
+
+	if (!w->agent || job->life != w->life)
+		return;
+	p = world_later(w, 1, deliver_held);
+	p->life = w->life;
+	p->event = (struct domain_event){ .kind = DOMAIN_EVENT_ANSWERED, .held = held };
+	copy_str(p->event.uuid, UID_SIZE, job->uuid);
 }
 
 /* ---- lanes: one op each ------------------------------------------------------------------------ */
@@ -226,6 +246,8 @@ static void take_effect(struct world *w, struct pending *p)
 	else if (!p->result.err.code && !is_job(p->op.kind) &&
 		!fails_by_script(w, &p->op, &p->result.err))
 		fake_effect(w, &p->op, &p->result);
+	if (p->op.kind == OP_MIGRATE_SEAL && p->result.err.code)
+		fake_pass(w, &p->op); /* whoever is not certain lets libvirt have its answer */
 	answer(w, p, RESULT_DELAY);
 }
 
@@ -238,7 +260,8 @@ static bool is_op(const struct pending *p)
 static bool is_local(const struct op *op)
 {
 	return op->kind == OP_PREPARE || op->kind == OP_CLEAN || op->kind == OP_DROP ||
-		op->kind == OP_FILL || op->kind == OP_WORDS || op->kind == OP_MIGRATE_PREPARE;
+		op->kind == OP_FILL || op->kind == OP_WORDS || op->kind == OP_MIGRATE_PREPARE ||
+		op->kind == OP_MIGRATE_SEAL;
 }
 
 /* After an agent's kill only libvirtd knows of them. */

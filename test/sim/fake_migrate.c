@@ -14,7 +14,10 @@
 #define CONVERGES    SECONDS(60) /* a busy guest that is slowed down, or paused */
 #define SWITCH_TIME  20
 #define FINISH_TIME  20
-#define CONFIRM_TIME 200 /* libvirt polls for its QEMU's end */
+#define CONFIRM_TIME 200         /* libvirt polls for its QEMU's end */
+#define HELD_MAX     SECONDS(20) /* that its relay keeps an answer from it */
+#define KEEPALIVE    SECONDS(8)  /* until libvirt gives up on the other host, … */
+#define PING         SECONDS(1)  /* … and its relay no longer vouches for its waiting */
 
 static const char *const stage_names[] = { FAKE_STAGES(ENUM_TEXT_) };
 
@@ -50,10 +53,17 @@ static void look_again(struct world *w, struct fake_domain *dom)
 	fake_emit(w, dom, &event);
 }
 
+static void leave_held(struct world *w, const struct fake_job *job)
+{
+	if (job->stage == STAGE_HELD)
+		fake_tell_held(w, job, false);
+}
+
 static void end_job(struct world *w, struct fake_job *job, const char *why)
 {
 	struct err err = { .code = ERR_OK };
 
+	leave_held(w, job);
 	if (why)
 		err_set(&err, ERR_HYPERVISOR, "%s", why);
 	job->active = false;
@@ -168,6 +178,17 @@ static const char *finished(struct world *w, struct fake_job *job, struct fake_d
 	return is_cut(w, job) ? "the target's answer was lost" : NULL;
 }
 
+/* Its relay has it, or has given it up. */
+static const char *given(struct world *w, struct fake_job *job, struct fake_domain *dom)
+{
+	bool lost = !job->let_go && w->t - job->heard >= KEEPALIVE;
+
+	(void)dom;
+	if (!lost)
+		leave_held(w, job);
+	return lost ? "the target's answer was lost" : NULL;
+}
+
 static const char *confirmed(struct world *w, struct fake_job *job, struct fake_domain *dom)
 {
 	(void)job;
@@ -186,6 +207,7 @@ static const struct {
 	[STAGE_COPY]    = { COPY_TIME,    copied },
 	[STAGE_SWITCH]  = { SWITCH_TIME,  switched },
 	[STAGE_FINISH]  = { FINISH_TIME,  finished },
+	[STAGE_HELD]    = { HELD_TIME,    given },
 	[STAGE_CONFIRM] = { CONFIRM_TIME, confirmed },
 };
 /* clang-format on */
@@ -200,9 +222,12 @@ static void later(struct world *w, struct fake_job *job, msec lasts)
 
 static void go_on(struct world *w, struct fake_job *job)
 {
+	const struct fake_domain *dom = fake_find_uuid(w, job->uuid);
+	bool gone = job->stage == STAGE_CONFIRM && (!dom || !dom->active);
+
 	job->waits = streq(w->fake.stop_at, stage_names[job->stage]);
 	if (!job->waits)
-		later(w, job, stages[job->stage].lasts);
+		later(w, job, gone ? 1 : stages[job->stage].lasts);
 }
 
 /* ---- who watches ---------------------------------------------------------------------------------------- */
@@ -258,11 +283,23 @@ static bool is_copied_by(struct world *w, struct fake_job *job, struct fake_doma
 	return false;
 }
 
+static bool is_kept(struct world *w, struct fake_job *job)
+{
+	if (!is_cut(w, job))
+		job->heard = w->t;
+	if (job->let_go || w->t - job->held >= HELD_MAX || w->t - job->heard >= KEEPALIVE)
+		return false;
+	later(w, job, HELD_TIME);
+	return true;
+}
+
 /* Whether the stage has not come to its end yet, and nothing is wrong with it. */
 static bool lasts(struct world *w, struct fake_job *job)
 {
 	struct fake_domain *dom = fake_find_uuid(w, job->uuid);
 
+	if (job->stage == STAGE_HELD)
+		return is_kept(w, job);
 	if (!dom || !dom->active || is_cut(w, job) || !has_incoming(w, job))
 		return false;
 	if (job->stage == STAGE_COPY && !is_copied_by(w, job, dom)) {
@@ -279,8 +316,11 @@ static bool lasts(struct world *w, struct fake_job *job)
 /* The target's agent lets it go on: libvirt's call comes through. */
 void fake_pass(struct world *w, const struct op *op)
 {
+	struct fake_job *own = job_of(w, op->uuid);
 	struct world *from;
 
+	if (own)
+		own->let_go = true; /* the source's relay */
 	for (unsigned i = 0; w->lab && (from = world_host(w, i)); i++) {
 		struct fake_job *job = job_of(from, op->uuid);
 
@@ -289,7 +329,47 @@ void fake_pass(struct world *w, const struct op *op)
 	}
 }
 
+/* QEMU is killed; that is good only while libvirt waits for the answer. */
+void fake_seal(struct world *w, const struct op *op, struct err *err)
+{
+	struct fake_domain *dom = fake_find_uuid(w, op->uuid);
+	struct fake_job *job = job_of(w, op->uuid);
+	bool waits = job && job->stage == STAGE_HELD && w->t - job->heard < PING;
+
+	if (op->vouched && !waits) {
+		err_set(err, ERR_CONFLICT, "the relay: no answer is held");
+		return;
+	}
+	if (!op->ended && (!dom || !dom->active))
+		err_set(err, ERR_NOT_FOUND, "no QEMU is found");
+	else if (!op->ended)
+		domain_end(w, dom, REASON_CRASHED);
+}
+
+/* libvirt misses the answer that was held. */
+void fake_end_relay(void *ctx, const char *migration)
+{
+	struct world *w = ctx;
+
+	for (size_t i = 0; i < ARRAY_SIZE(w->fake.jobs); i++) {
+		struct fake_job *job = &w->fake.jobs[i];
+
+		if (job->active && job->stage == STAGE_HELD && streq(job->migration, migration))
+			fail(w, job, "the relay has ended");
+	}
+}
+
 /* ---- the way ---------------------------------------------------------------------------------------------- */
+
+/* The answer of post-copy is held by nobody. */
+static void enter(struct world *w, struct fake_job *job, enum fake_stage stage)
+{
+	job->stage = stage == STAGE_HELD && job->post_copy ? STAGE_CONFIRM : stage;
+	if (job->stage != STAGE_HELD)
+		return;
+	job->held = job->heard = w->t;
+	fake_tell_held(w, job, true);
+}
 
 static void next_stage(struct world *w, struct pending *p)
 {
@@ -304,7 +384,7 @@ static void next_stage(struct world *w, struct pending *p)
 	} else if (job->stage == STAGE_CONFIRM) {
 		end_job(w, job, NULL);
 	} else {
-		job->stage++;
+		enter(w, job, job->stage + 1);
 		go_on(w, job);
 	}
 }
@@ -414,18 +494,26 @@ bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct er
 		.limits = op->limits,
 		.libvirts = to->fake.libvirts };
 	copy_str(job->uuid, UID_SIZE, op->uuid);
+	copy_str(job->migration, UID_SIZE, op->migration);
 	go_on(w, job);
 	return true;
 }
 
 bool fake_migrate_watch(struct world *w, const struct op *op, uint64_t life)
 {
+	const struct fake_domain *dom = fake_find_uuid(w, op->uuid);
 	struct fake_job *job = job_of(w, op->uuid);
 
 	if (!job)
 		return false;
-	job->op = op->id;
 	job->life = life;
+	if (job->stage == STAGE_HELD)
+		fake_tell_held(w, job, true);
+	if (!dom || !dom->active) {
+		job->life = 0; /* its relay is watched no longer */
+		return false;
+	}
+	job->op = op->id;
 	job->kind = op->kind;
 	return true;
 }
@@ -457,6 +545,7 @@ static void lose_job(struct world *w, struct fake_job *job)
 {
 	struct fake_domain *dom = fake_find_uuid(w, job->uuid);
 
+	leave_held(w, job);
 	job->active = false;
 	if (job->post_copy && job->stage == STAGE_FINISH && !sent(w, job, dom))
 		job->stage = STAGE_CONFIRM; /* the rest of the memory needs none */

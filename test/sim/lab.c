@@ -294,6 +294,7 @@ static void leave_out(struct handover_rules *rules, const char *name)
 		{ "patience",  &rules->patience },
 		{ "memory",    &rules->memory },
 		{ "suspicion", &rules->suspicion },
+		{ "vouching",  &rules->vouching },
 	};
 	/* clang-format on */
 
@@ -320,6 +321,8 @@ void lab_prepare(struct world *w)
 	w->options.n_peers = n;
 	w->options.peers = &w->peers;
 	w->options.migrations = true;
+	w->options.relay_end = fake_end_relay;
+	w->options.relay_ctx = w;
 	if (w->without)
 		leave_out(&w->options.tuning.handover, w->without);
 	w->options.host_uuid = w->node;

@@ -47,12 +47,15 @@ static const struct deed {
 	{  4, LIBVIRT, 0,       0,       0,       "@libvirt stop-at !" },
 	{  6, LIBVIRT, 0,       0,       0,       "@libvirt go-on" },
 	{  2, LIBVIRT, 0,       0,       0,       "@libvirt fail migrate-resume 1" },
+	{  1, LIBVIRT, 0,       0,       0,       "@libvirt fail migrate-seal 1" },
+	{  2, LIBVIRT, 0,       0,       0,       "@libvirt hang migrate-seal" },
+	{  2, LIBVIRT, 0,       0,       0,       "@libvirt answers" },
 	{  1, 0,       0,       0,       0,       "@store down #" },
 	{ 40, 0,       0,       0,       0,       "wait #" },
 };
 static const char *const seconds[] = { "0.01", "0.02", "0.03", "0.1", "0.2", "0.3", "0.6", "0.61", "0.63",
 	"0.65", "0.7", "0.85", "1", "2", "5", "31", "130" };
-static const char *const stages[] = { "copy", "switch", "finish", "confirm" };
+static const char *const stages[] = { "copy", "switch", "finish", "held", "confirm" };
 static const char *const strategies[] = { "Always", "Always", "RerunOnFailure" };
 static const char *const modes[] = { "@libvirt silent", "@libvirt odd", "@libvirt late 40", "@libvirt late 3000" };
 /* clang-format on */
@@ -227,7 +230,7 @@ static bool is_noticed(char *const *paths, size_t n, const char *without)
 bool random_without(char *const *paths, size_t n)
 {
 	static const char *const rules[] = { "paused", "evidence", "patience", "memory",
-		"suspicion" };
+		"suspicion", "vouching" };
 	bool good = true;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)

@@ -125,7 +125,12 @@ struct fake_domain {
 };
 
 /* X(constant, word): a job's, in order. A guest stands still from SWITCH on. */
-#define FAKE_STAGES(X) X(COPY, "copy") X(SWITCH, "switch") X(FINISH, "finish") X(CONFIRM, "confirm")
+#define FAKE_STAGES(X)      \
+	X(COPY, "copy")     \
+	X(SWITCH, "switch") \
+	X(FINISH, "finish") \
+	X(HELD, "held")     \
+	X(CONFIRM, "confirm")
 enum fake_stage {
 #define X(c, t) STAGE_##c,
 	FAKE_STAGES(X)
@@ -134,12 +139,15 @@ enum fake_stage {
 
 struct fake_job { /* libvirt moves a domain */
 	bool active;
-	bool waits;      /* asked for by the scenario */
-	bool paused;     /* the target leaves it standing */
-	bool was_paused; /* before it was stopped for this */
-	bool post_copy;  /* the guest goes over before its memory does */
-	bool passed;     /* … when the target's agent lets it */
-	bool again;      /* it was called off for that */
+	bool waits;       /* asked for by the scenario */
+	bool paused;      /* the target leaves it standing */
+	bool was_paused;  /* before it was stopped for this */
+	bool post_copy;   /* the guest goes over before its memory does */
+	bool passed;      /* … when the target's agent lets it */
+	bool again;       /* it was called off for that */
+	bool let_go;      /* HELD: libvirt may have the target's answer */
+	msec held, heard; /* HELD: since when; when the target was last heard of */
+	char migration[UID_SIZE];
 	msec begun;
 	struct migration_limits limits;
 	struct migration_watch watch;
@@ -395,12 +403,15 @@ bool fake_migrate_watch(struct world *w, const struct op *op, uint64_t life);
 void fake_migrate_abort(struct world *w, const struct op *op);
 bool fake_is_migrating(struct world *w, const char *uuid);
 void fake_stop_at(struct world *w, const char *stage);
-void fake_lose_jobs(struct world *w); /* libvirtd, or its host, is gone */
+void fake_lose_jobs(struct world *w);                /* libvirtd, or its host, is gone */
+void fake_end_relay(void *w, const char *migration); /* agent_options.relay_end */
+void fake_seal(struct world *w, const struct op *op, struct err *err);
 void fake_break_way(struct world *w, const struct world *to);
 void fake_runs(struct world *w, struct fake_domain *dom);
 
 /* fake_hv.c */
 void fake_pass(struct world *w, const struct op *op);
+void fake_tell_held(struct world *w, const struct fake_job *job, bool held);
 void fake_answer_job(struct world *w, const struct fake_job *job, const struct err *err);
 void fake_start(struct world *w);
 void fake_emit(struct world *w, const struct fake_domain *dom, const struct domain_event *event);

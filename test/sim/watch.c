@@ -259,6 +259,11 @@ static const char *migration_objection(struct world *w, const struct op *op)
 	if (op->kind == OP_MIGRATE || op->kind == OP_MIGRATE_WATCH || op->kind == OP_MIGRATE_ABORT)
 		return find_row(w, uid, MIGRATION_SOURCE, IN(OUT)).found ? NULL
 									 : "it is not on its way";
+	if (op->kind == OP_MIGRATE_SEAL)
+		return find_row(w, uid, MIGRATION_SOURCE, IN(OUT)).found ? NULL
+									 : "it is not on its way";
+	if (op->kind == OP_MIGRATE_PASS && find_row(w, uid, MIGRATION_SOURCE, IN(RELEASED)).found)
+		return NULL; /* libvirt's answer */
 	if (op->kind == OP_MIGRATE_PASS || op->kind == OP_MIGRATE_RELAY)
 		return find_row(w, uid, MIGRATION_TARGET, IN(OWNER)).found
 			? NULL
@@ -367,6 +372,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	case OP_MIGRATE_WATCH:
 	case OP_MIGRATE_PASS:
 	case OP_MIGRATE_RELAY:
+	case OP_MIGRATE_SEAL:
 	case OP_MIGRATE_ABORT:
 	case OP_MIGRATE_ANNOUNCE:
 	case OP_MIGRATE_RESUME:

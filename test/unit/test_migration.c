@@ -338,6 +338,44 @@ static void busy_lane(void)
 	m.ops[LANE_GUEST].kind = OP_MIGRATE_RESUME;
 }
 
+static void answer_held(void) /* while libvirt waits for the target's answer */
+{
+	copying();
+	stands_still();
+	g.held = true;
+}
+
+static void held_and_gone(void) /* … and an agent that has ended had ended its QEMU */
+{
+	crashed();
+	g.held = true;
+}
+
+static void sealing(void)
+{
+	m.ops[LANE_GUEST].kind = OP_MIGRATE_SEAL;
+}
+
+static void sealed(void)
+{
+	g.sealed = true;
+}
+
+static void unsealed(void)
+{
+	g.unsealed = true;
+}
+
+static void let_go(void)
+{
+	g.let_go = true;
+}
+
+static void still_copying(void)
+{
+	m.ops[LANE_MIGRATE].kind = OP_MIGRATE;
+}
+
 static void wants_post_copy(void)
 {
 	g.wants_post_copy = true;
@@ -473,6 +511,27 @@ static const struct row source_rows[] = {
 	{ { went_over, silence }, STEP(ABORT), "has not said within 30 s" },
 	{ { went_over, fresh, unseen }, STEP(NONE), NULL },
 
+	{ { answer_held }, STEP(NONE), NULL },
+	{ { answer_held, fresh }, STEP(SEAL), NULL },
+	{ { answer_held, fresh, unseen }, STEP(SEAL), NULL },
+	{ { answer_held, fresh, no_image }, STEP(NONE), NULL },
+	{ { answer_held, fresh, busy_lane }, STEP(NONE), NULL },
+	{ { answer_held, fresh, restarted }, STEP(SEAL), NULL },
+	{ { answer_held, cancelled }, STEP(CANCEL), NULL },
+	{ { answer_held, cancelled, sealing }, STEP(NONE), NULL },
+	{ { answer_held, sealing, disconnected }, STEP(NONE), NULL },
+	{ { answer_held, fresh, unsealed }, STEP(NONE), NULL },
+	{ { answer_held, sealed, fresh }, STEP(RELEASE), NULL },
+	{ { answer_held, sealed }, STEP(NOTE_EVIDENCE), NULL },
+	{ { answer_held, sealed, silence }, STEP(ABORT), "has not said within 30 s" },
+	{ { answer_held, sealed, no_image }, STEP(ABORT), "the target has lost it" },
+	{ { held_and_gone, restarted }, STEP(WATCH), NULL },
+	{ { held_and_gone, fresh }, STEP(SEAL), NULL },
+	{ { held_and_gone, fresh, unseen }, STEP(NONE), NULL },
+	{ { held_and_gone }, STEP(NOTE_EVIDENCE), NULL },
+	{ { held_and_gone, silence }, STEP(ABORT), "has not said within 30 s" },
+	{ { held_and_gone, fresh, unsealed }, STEP(ABORT), "ended before" },
+
 	{ { performing, wants_post_copy }, STEP(AGAIN), NULL },
 	{ { performing, wants_post_copy, cancelled }, STEP(ABORT), "it was cancelled" },
 	{ { performing, wants_post_copy, post_copy }, STEP(ABORT),
@@ -489,6 +548,12 @@ static const struct row source_rows[] = {
 	{ { copying, post_copy, stands_still, waiting }, STEP(NONE), NULL },
 	{ { copying, post_copy, stands_still, silence }, STEP(CUT), NULL },
 	{ { performing, post_copy, went_post_copy, unseen }, STEP(NONE), NULL },
+
+	{ { released, answer_held, sealed }, SAY(COMMIT), NULL },
+	{ { released, answer_held, sealed, said_now }, STEP(LET_GO), NULL },
+	{ { let_go, answer_held, released, said_now }, STEP(NONE), NULL },
+	{ { released, sealed, ended, still_copying }, SAY(COMMIT), NULL },
+	{ { released, sealed, ended }, STEP(FINISH), NULL },
 
 	{ { released, post_copy, copying }, SAY(COMMIT), NULL },
 	{ { released, post_copy, copying, ended }, SAY(COMMIT), NULL },

@@ -258,6 +258,7 @@ static const struct {
 	{ OP_MIGRATE_WATCH, "migrate-watch", LANE_MIGRATE, 86400000 },
 	{ OP_MIGRATE_PASS, "migrate-pass", LANE_GUEST, 30000 },
 	{ OP_MIGRATE_RELAY, "migrate-relay", LANE_GUEST, 60000 },
+	{ OP_MIGRATE_SEAL, "migrate-seal", LANE_GUEST, 30000 },
 	{ OP_MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30000 },
 	{ OP_MIGRATE_ANNOUNCE, "migrate-announce", LANE_GUEST, 30000 },
 	{ OP_MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30000 },
@@ -280,7 +281,7 @@ END_TEST
 START_TEST(names_of_events)
 {
 	static const char *const want[] = { "changed", "started", "shutdown", "stopped", "panicked",
-		"agent", "undefined", "io-error", "progress", "?" };
+		"agent", "undefined", "io-error", "progress", "answered", "?" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
 		ck_assert_str_eq(domain_event_kind_name((enum domain_event_kind)i), want[i]);
