@@ -5,6 +5,7 @@
 # is of a run alone moves as well.
 # environments: system
 # takes: 100
+PATIENCE=${PATIENCE:-400} # one guest is long in booting where there is no KVM and much else runs
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=hosts.sh
