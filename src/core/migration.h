@@ -48,7 +48,9 @@
 	X(NOTHING, "", "")                                                                  \
 	X(TURN, "OutboundLimit", "as many as may leave this host at once are on their way") \
 	X(PEER, "PeerUnreachable", "the target cannot be reached")                          \
-	X(ROOM, "TargetBusy", "the target takes no more at once")
+	X(ROOM, "TargetBusy", "the target takes no more at once")                           \
+	X(WORD, "EarlierUnsettled",                                                         \
+		"the other host of an earlier migration has not heard yet how that one ended")
 
 enum migration_wait {
 #define X(c, reason, words) MIGRATION_WAITS_FOR_##c,
@@ -250,6 +252,7 @@ struct migration_view { /* what the deciders look at; borrowed */
 	bool connected; /* to libvirt */
 	bool peer_up;
 	bool may_begin; /* it is its turn: fewer than may leave the host are under way */
+	bool unsettled; /* the other host of an earlier one would take the guest if this one were declared dead */
 };
 
 struct migration_plan {

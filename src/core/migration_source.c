@@ -41,9 +41,11 @@ static bool rule_pending(const struct migration_view *v, struct migration_plan *
 		return plan_migration(plan, MIGRATION_STEP_FAIL,
 			v->peer_up ? "it was not its turn for 15 minutes"
 				   : "the target could not be reached for 15 minutes");
-	if (v->may_begin && v->peer_up)
+	if (v->may_begin && v->peer_up && !v->unsettled)
 		return plan_migration(plan, MIGRATION_STEP_BEGIN, NULL);
-	plan->waits = v->peer_up ? MIGRATION_WAITS_FOR_TURN : MIGRATION_WAITS_FOR_PEER;
+	plan->waits = !v->peer_up ? MIGRATION_WAITS_FOR_PEER
+		: v->unsettled    ? MIGRATION_WAITS_FOR_WORD
+				  : MIGRATION_WAITS_FOR_TURN;
 	if (plan->waits != v->g->waits)
 		return plan_migration(plan, MIGRATION_STEP_WAIT, NULL);
 	return migration_wake(plan, limit);

@@ -325,6 +325,21 @@ static void (*const steps[MIGRATION_STEP_MAX])(struct migration_call *c) = {
 
 /* ---- the turn ---------------------------------------------------------------------------------------- */
 
+/* Whoever declares this host dead takes or reclaims the guest, wherever it is by then: it leaves for a third host only when
+ * the other one of every earlier migration has heard how that ended. */
+static bool is_unsettled(const struct agent *agent, const struct migration *g)
+{
+	for (size_t i = 0; i < agent->migrations.n; i++) {
+		const struct migration *other = agent->migrations.list[i];
+
+		if (!other->removed && migration_may_be_lost(other) &&
+			!streq(other->peer, g->peer) && streq(other->meta.ns, g->meta.ns) &&
+			streq(other->vmi, g->vmi))
+			return true;
+	}
+	return false;
+}
+
 struct migration_view migration_view_of(const struct agent *agent, const struct migration *g,
 	struct now now)
 {
@@ -336,6 +351,7 @@ struct migration_view migration_view_of(const struct agent *agent, const struct 
 		.connected = agent->connected,
 		.peer_up = peers_is_up(agent, g->peer),
 		.may_begin = migration_limits_allow(agent, g),
+		.unsettled = g->state == MIGRATION_PENDING && is_unsettled(agent, g),
 	};
 }
 
