@@ -9,7 +9,7 @@
 #   prepare    the target's libvirtd is stopped                     Out/In
 #   perform    libvirt may send only little                         Out/In, while it is copied
 #   call       the source's relay holds the call that switches over Out/In, the guest stands still    \
-#   reply      … the target's answer to it                          Out/Complete                       > "Finish"
+#   reply      the target's, its answer to it                          Out/Complete                       > "Finish"
 #   evidence   the source's agent is stopped before libvirt is done Out/Complete, the source is dead  /
 #   released   the target's agent is stopped                        Released/Complete    \ "RELEASED to OWNER"
 #   owner      … and then its libvirtd in its place                 Released/Owner       /
@@ -193,40 +193,40 @@ reach_perform()
 	nap $((RANDOM % 4000))
 }
 
-reach_hold() # call|reply
+reach_hold() # call|reply HOST
 {
 	speed $((3 * SLOW))
 	begin_move
-	await 'it is on its way' relay_is_there "$s"
-	ask_relay "$s" hold "finish-$1" >/dev/null || fail "the relay does not hold the $1"
-	held=yes
+	await 'it is on its way' relay_is_there "$2"
+	ask_relay "$2" hold "finish-$1" >/dev/null || fail "the relay does not hold the $1"
+	held=$2
 	speed $FAST
-	await "the $1 is held" relay_has "$s" finish "$1-held"
+	await "the $1 is held" relay_has "$2" finish "$1-held"
 }
 
 reach_call()
 {
-	reach_hold call
+	reach_hold call "$s"
 	nap $((RANDOM % 1000))
 }
 
 reach_reply()
 {
-	reach_hold reply
+	reach_hold reply "$t"
 	nap $((RANDOM % 2000))
 }
 
 # The target has all of it and has said so.
 reach_complete()
 {
-	reach_hold reply
+	reach_hold reply "$t"
 	says_soon "$t" 'it is here; waiting'
 	nap $((1000 + RANDOM % 500))
 }
 
 release()
 {
-	[ -z "$held" ] || ask_relay "$s" release >/dev/null 2>&1 || :
+	[ -z "$held" ] || ask_relay "$held" release >/dev/null 2>&1 || :
 	held=
 }
 
