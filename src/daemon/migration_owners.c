@@ -126,6 +126,7 @@ void migration_settle_away(struct agent *agent, struct machine *m, const char *p
 	g->state = MIGRATION_DONE;
 	g->vmi = xstrdup(m->name);
 	g->peer = xstrdup(peer);
+	copy_str(g->owner, UID_SIZE, m->vm->meta.uid);
 	g->moved = g->acked = g->succeeded = true;
 	migrations_add(agent, g);
 	m->migration = g;

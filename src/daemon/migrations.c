@@ -26,12 +26,21 @@ void migration_touch(struct agent *agent, struct migration *g)
 	g->changed = agent->migrations.changed = true;
 }
 
+/* One that was made anew under the name of one that moved is another, and takes orders. */
+static bool is_of(const struct migration *g, const struct machine *m)
+{
+	const char *owner = m->vm ? m->vm->meta.uid : m->vmi ? luggage_owner(m->vmi) : "";
+
+	return migration_holds(g) || past_is_of(g->owner, owner) ||
+		(m->vmi && streq(m->vmi->meta.uid, g->vmi_uid));
+}
+
 /* The one that holds the machine, else the latest of it. */
 static void link_machine(struct agent *agent, struct migration *g)
 {
 	struct machine *m = machines_find(&agent->machines, g->meta.ns, g->vmi);
 
-	if (m && (!m->migration || !migration_holds(m->migration)))
+	if (m && is_of(g, m) && (!m->migration || !migration_holds(m->migration)))
 		m->migration = g;
 }
 
