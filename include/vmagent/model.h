@@ -126,7 +126,8 @@
 	X(MISSING,        "Synchronized", "FailedCreate",                         "FailedCreate") /* an object that it names */ \
 	X(NO_ROOM,        "PodScheduled", "Unschedulable",                        "FailedScheduling") /* until others end */ \
 	X(DATA_VOLUME,    "DataVolumesReady", "NotAllDVsReady",                   "DataVolumesNotReady") \
-	X(UNBOUND,        "PodScheduled", "Unschedulable",                        "FailedScheduling") /* a claim of no class */
+	X(UNBOUND,        "PodScheduled", "Unschedulable",                        "FailedScheduling") /* a claim of no class */ \
+	X(CONTESTED,      "Synchronized", "MovedAway",                            "MovedAway") /* one of its name is at a peer */
 /* clang-format on */
 
 enum obstacle {
@@ -332,6 +333,7 @@ struct vm {
 	bool keeps;    /* a run of it had variables of the firmware or a TPM that outlive it */
 	bool ran_once; /* strategy Once has had its run (§14 no. 8) */
 	char *adopts; /* owned or NULL: the shut-off domain whose definition the first start replaces */
+	char *contested; /* owned or NULL: the peer to which another one of its name had moved, and may be there still */
 	char *manifest_file;  /* owned or NULL: the file that declares it */
 	char *manifest_error; /* owned or NULL: why that file's present content is not applied */
 	char *restart; /* owned or NULL: the field that takes effect with the next run only; not stored */
@@ -364,6 +366,7 @@ struct vmi {
 	struct vmi_spec typed;
 	enum phase phase;
 	msec phase_wall[PHASE_MAX]; /* when each phase was entered; 0: never */
+	char *contested;            /* owned or NULL: as its VM's, or a bare VMI's own */
 	char *reason;               /* owned or NULL: status.reason, e.g. DomainVanished */
 	char *sync_error; /* owned or NULL: the words of what is in its way (vmi_set_error()) */
 	enum obstacle obstacle; /* … and what that is */

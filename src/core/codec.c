@@ -60,6 +60,7 @@ static const struct field vm_fields[] = {
 	F(ENUM,     vm, "typeTrouble",   type_trouble),
 	F(TEXT,     vm, "typeWords",     type_words),
 	F(NUMBER,   vm, "epoch",         epoch),
+	F(TEXT,     vm, "contested",     contested),
 	F(TEXT,     vm, "manifestFile",  manifest_file),
 	F(TEXT,     vm, "manifestError", manifest_error),
 };
@@ -73,6 +74,7 @@ static const struct field request_fields[] = {
 static const struct field vmi_fields[] = {
 	F(UID,      vmi, "owner",         owner),
 	F(NUMBER,   vmi, "epoch",         epoch),
+	F(TEXT,     vmi, "contested",     contested),
 	F(ENUM,     vmi, "phase",         phase),
 	F(TEXT,     vmi, "reason",        reason),
 	F(TEXT,     vmi, "syncError",     sync_error),

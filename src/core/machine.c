@@ -57,6 +57,7 @@ void vm_free(struct vm *vm)
 	object_meta_done(&vm->meta);
 	free(vm->spec);
 	free(vm->adopts);
+	free(vm->contested);
 	free(vm->manifest_file);
 	free(vm->manifest_error);
 	free(vm->crash.cause);
@@ -77,6 +78,7 @@ void vmi_free(struct vmi *vmi)
 	object_meta_done(&vmi->meta);
 	vmi_spec_done(&vmi->typed);
 	free(vmi->spec);
+	free(vmi->contested);
 	free(vmi->reason);
 	free(vmi->sync_error);
 	free(vmi->end_why);

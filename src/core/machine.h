@@ -45,6 +45,7 @@ struct machine {
 	int64_t named_generation; /* of the VM, whose names are in the agent's index; 0: none … */
 	size_t names;             /* … and how many they are */
 	bool has_volumes; /* it is in the agent's list of those whose VM names DataVolumes */
+	bool contested;   /* it is in the agent's list of those whose name may be a peer's */
 	bool unprepared;  /* it is in the agent\'s list of those who may wait for something */
 	enum volumes_state volumes; /* the agent's to tell; no run is created until they are ready */
 	bool holds_disks;           /* its run's files are in the agent's index */

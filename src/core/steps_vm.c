@@ -209,6 +209,7 @@ struct vmi *vmi_of_vm(const struct vm *vm, const struct step_env *env, struct er
 	vmi->meta.created = env->now.wall;
 	copy_str(vmi->owner, UID_SIZE, vm->meta.uid);
 	vmi->epoch = vm->epoch;
+	vmi->contested = xstrdup(vm->contested);
 	vmi->vm_generation = vm->meta.generation;
 	vmi_set_phase(vmi, PHASE_PENDING, env->now);
 	return vmi;

@@ -189,6 +189,7 @@ struct agent {
 	struct slots slots;
 	struct hostdown hostdown;
 	bool round_changed;             /* whether there is a boot round is to be saved */
+	struct machine_list contested;  /* contested.c: whose name may be a peer's, by name */
 	struct machine_list unprepared; /* obstacles.c: who may wait for something, by name */
 	struct disks disks;
 	struct capacity capacity;

@@ -161,6 +161,7 @@ static int declare(struct agent *agent, const struct request *request, struct bu
 		agent->peers.dead_changed = true;
 	}
 	rebuild_answered(agent, request->name);
+	contested_forfeit(agent, request->name);
 	log_text(LOG_LEVEL_WARNING, "peer '%s' was declared dead by user %lld", request->name,
 		(long long)request->actor.uid);
 	return 0;

@@ -97,10 +97,17 @@ static bool is_running(const struct machine *m)
 }
 
 /* All that it has, and what it may have to have yet. One that has lost its own database only knows of what
- * runs. */
-static char *names(const struct agent *agent)
+ * runs, and says so. */
+static char *names(const struct agent *agent, const char *asker)
 {
 	cJSON *list = cJSON_CreateArray();
+
+	if (agent->rebuilding) {
+		cJSON *item = cJSON_CreateObject();
+
+		cJSON_AddTrueToObject(item, "partial");
+		cJSON_AddItemToArray(list, item);
+	}
 
 	for (size_t i = 0; i < agent->machines.n; i++) {
 		const struct machine *m = agent->machines.list[i];
@@ -113,6 +120,7 @@ static char *names(const struct agent *agent)
 		cJSON_AddStringToObject(item, "name", m->name);
 		cJSON_AddItemToArray(list, item);
 	}
+	contested_tell(agent, asker, list);
 	return json_take_text(list);
 }
 
@@ -124,7 +132,16 @@ static void hear_whose(struct agent *agent, const struct peer_event *event)
 	if (agent->rebuilding && !agent->rebuild_listed)
 		return;
 	h = handover_answer(agent, event->name, event->handover, HANDOVER_MINE);
-	h->document = agent->letters[agent->n_letters - 1].document = names(agent);
+	h->document = agent->letters[agent->n_letters - 1].document = names(agent, event->name);
+}
+
+/* What is said to an earlier database is of an earlier time. */
+static void hear_mine(struct agent *agent, const struct peer_event *event, struct now now)
+{
+	if (!streq(event->handover->database, agent->database_id))
+		return;
+	rebuild_heard(agent, event->name, event->handover->document, now);
+	contested_heard(agent, event->name, event->handover->document);
 }
 
 /* ---- hearing ------------------------------------------------------------------------------------------------ */
@@ -199,8 +216,7 @@ void input_handover(struct agent *agent, const struct peer_event *event, struct 
 		return;
 	}
 	if (event->handover->kind == HANDOVER_MINE) {
-		if (streq(event->handover->database, agent->database_id))
-			rebuild_heard(agent, event->name, event->handover->document, now);
+		hear_mine(agent, event, now);
 		return;
 	}
 	if (event->handover->kind == HANDOVER_CHECKED) {

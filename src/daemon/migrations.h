@@ -6,6 +6,8 @@
 #ifndef VMAGENT_DAEMON_MIGRATIONS_H
 #define VMAGENT_DAEMON_MIGRATIONS_H
 
+#include <cjson/cJSON.h>
+
 #include "daemon/agent_private.h"
 
 /* handovers.c: what is said about migrations. */
@@ -56,6 +58,15 @@ void migration_note_progress(struct agent *agent, struct machine *m,
 	const struct migration_progress *progress);
 
 void migration_note_answer(struct machine *m, bool held);
+
+/* contested.c: whoever takes a name that has moved away waits for that peer's word. */
+/* The peer that a machine of that name, made anew, is to wait for, or NULL. */
+const char *contested_by(const struct agent *agent, const char *ns, const char *name);
+void contested_turn(struct agent *agent, struct now now);                          /* asks */
+void contested_heard(struct agent *agent, const char *peer, const char *document); /* MINE */
+void contested_forfeit(struct agent *agent, const char *peer); /* it will not say any more */
+/* What MINE says to asker besides the names that are here: which ones went on to a third host. */
+void contested_tell(const struct agent *agent, const char *asker, cJSON *list);
 
 /* migration_past.c: what is known of machines that moved, of migrations that are forgotten. */
 void past_load(struct agent *agent);

@@ -121,10 +121,11 @@ static void warn_of_moved(const struct agent *agent, const struct manifest *mani
 		: NULL;
 
 	if (peer)
-		buf_printf(out,
-			"%s'%s' has moved to '%s': this is another one of that name, and what both write to is "
-			"destroyed",
-			out->len ? "; " : "", manifest->name, peer);
+		buf_printf(out, "%s'%s' has moved to '%s': this is another one of that name, %s",
+			out->len ? "; " : "", manifest->name, peer,
+			contested_by(agent, manifest->ns, manifest->name)
+				? "which does not start before it is gone there"
+				: "and what both write to is destroyed");
 }
 
 char *agent_warnings(const struct agent *agent, const struct manifest *manifest)

@@ -9,6 +9,7 @@
 #include "core/instancetype.h"
 #include "core/names.h"
 #include "daemon/migration_objects.h"
+#include "daemon/migrations.h"
 #include "daemon/obstacles.h"
 #include "daemon/types.h"
 
@@ -169,6 +170,8 @@ static int create_vm(struct agent *agent, const struct manifest *manifest, struc
 		struct vm *vm = m->vm = xcalloc(1, sizeof(*vm));
 
 		meta_init(agent, &vm->meta, manifest, now);
+		if (!m->vmi)
+			vm->contested = xstrdup(contested_by(agent, m->ns, m->name));
 		vm_take_spec(vm, node_get(root, "spec"));
 		agent->fills.dirty |= vm->n_volumes > 0;
 		m->vm_changed = true;
@@ -195,6 +198,7 @@ static int create_vmi(struct agent *agent, const struct manifest *manifest, stru
 		struct vmi *vmi = m->vmi = xcalloc(1, sizeof(*vmi));
 
 		meta_init(agent, &vmi->meta, manifest, now);
+		vmi->contested = xstrdup(contested_by(agent, m->ns, m->name));
 		vmi->spec = node_json(spec);
 		vmi->typed = typed;
 		vmi_set_phase(vmi, PHASE_PENDING, now);

@@ -11,6 +11,7 @@ typedef enum obstacle obstacle_fn(const struct agent *agent, const struct machin
 
 /* Room is asked for last: who has it must need nothing else. */
 static obstacle_fn *const checks[] = {
+	contested_obstacle,
 	kvm_obstacle,
 	placing_obstacle,
 	claims_obstacle,
@@ -44,6 +45,7 @@ void obstacles_update(struct agent *agent, struct machine *m)
 {
 	list_unprepared(agent, m);
 	namesakes_update(agent, m);
+	contested_update(agent, m);
 	data_volumes_follow(agent, m);
 	claims_bind(agent, m);
 	disks_update(agent, m);
@@ -97,6 +99,7 @@ void obstacles_turn(struct agent *agent)
 void obstacles_done(struct agent *agent)
 {
 	machine_list_done(&agent->unprepared);
+	machine_list_done(&agent->contested);
 	data_volumes_done(&agent->fills);
 	disks_done(&agent->disks);
 	capacity_done(&agent->capacity);

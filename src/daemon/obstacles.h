@@ -124,6 +124,11 @@ void capacity_done(struct capacity *capacity);
 /* priority.c */
 int64_t priority_of(const struct agent *agent, const struct vmi_spec *spec);
 
+/* contested.c: notes whether m's name may be a peer's, which is over when it has run here. */
+void contested_update(struct agent *agent, struct machine *m);
+enum obstacle contested_obstacle(const struct agent *agent, const struct machine *m,
+	char **ret_words);
+
 /* placing.c */
 enum obstacle kvm_obstacle(const struct agent *agent, const struct machine *m, char **ret_words);
 enum obstacle placing_obstacle(const struct agent *agent, const struct machine *m,

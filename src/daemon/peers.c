@@ -284,6 +284,8 @@ void input_peer(struct agent *agent, const struct input *input, struct now now)
 		input_handover(agent, event, now);
 	else if (peer)
 		folds[event->kind](peer, event, now);
+	/* Who waits for its word says whether it can be reached. */
+	agent->freed |= agent->contested.n && (event->kind == PEER_UP || event->kind == PEER_DOWN);
 }
 
 /* ---- shown ------------------------------------------------------------------------------------------------ */

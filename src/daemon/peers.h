@@ -16,6 +16,7 @@ struct peer_facts {                       /* what is known of one of them: peers
 	char why[PEER_WHY_SIZE]; /* it is not */
 	char one_way[PEER_WHY_SIZE]; /* it is, and why we do not reach it ourselves; "": nothing is known of that */
 	msec since;                  /* wall time of that */
+	msec ask_at;   /* boot time before which it is not asked again for what is contested */
 	bool answered; /* it has said what it has, since our database was lost */
 	bool known;    /* it was up once, and hello is of then */
 	struct peer_hello hello;
@@ -31,7 +32,8 @@ struct peers {                          /* peers.c */
 	struct peer_status told;        /* … as published last */
 	char self_why[PEER_WHY_SIZE];   /* our own certificate cannot be used; "": it can */
 	msec self_expires, self_warned; /* wall times */
-	bool dead_changed;              /* who is dead is to be saved */
+	msec ask_at;       /* boot time at which one is asked again for what is contested */
+	bool dead_changed; /* who is dead is to be saved */
 };
 
 #endif

@@ -210,6 +210,7 @@ bool agent_turn(struct agent *agent, struct now now)
 		data_volumes_turn(agent, now);
 		obstacles_turn(agent);
 		rebuild_turn(agent, now);
+		contested_turn(agent, now);
 		arrivals_turn(agent, now);
 		checks_turn(agent, now);
 		migrations_turn(agent, now);
@@ -233,9 +234,12 @@ bool agent_turn(struct agent *agent, struct now now)
 		!agent->uncommitted;
 }
 
-static msec rebuild_wake_at(const struct agent *agent)
+/* Peers are to be asked again what they have. */
+static msec ask_at(const struct agent *agent)
 {
-	return agent->rebuilding && agent->rebuild_listed ? agent->rebuild_ask_at : NEVER;
+	msec rebuild = agent->rebuilding && agent->rebuild_listed ? agent->rebuild_ask_at : NEVER;
+
+	return agent->contested.n ? MIN(rebuild, agent->peers.ask_at) : rebuild;
 }
 
 msec agent_wake_at(const struct agent *agent)
@@ -251,6 +255,6 @@ msec agent_wake_at(const struct agent *agent)
 			   MIN(errands_wake_at(agent),
 				   MIN(agent->claims.wake_at, agent->fills.wake_at))),
 		MIN(MIN(arrivals_wake_at(agent), checks_wake_at(agent)),
-			MIN(MIN(agent->migrations.wake_at, rebuild_wake_at(agent)),
+			MIN(MIN(agent->migrations.wake_at, ask_at(agent)),
 				agent->connected ? list : NEVER)));
 }
