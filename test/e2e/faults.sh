@@ -569,11 +569,7 @@ shuffled_cases()
 faults_begin()
 {
 	hosts_begin
-	for host in "${HOSTS[@]}"; do
-		echo '  migrations: { enabled: true }' >>"$T/$host/config.yaml"
-		host_agent_start "$host"
-	done
-	await 'the agents see each other' peers_see_each_other
+	movers_begin
 	allow_post_copy
 	ticks_follow
 }

@@ -17,6 +17,17 @@ counts_at() { [ "$(last_tick "$1" "$2")" -gt "$3" ] 2>/dev/null; }    # HOST NAM
 no_relays() { same '' find "$T/a/run/vmagent/mig" "$T/b/run/vmagent/mig" -mindepth 1 -print -quit; }
 run_folders() { find "$T/$1/state/vmi" -mindepth 1 -maxdepth 1 -printf '%f\n'; } # HOST
 
+# Both hosts' agents, between which guests may move.
+movers_begin()
+{
+	local host
+	for host in "${HOSTS[@]}"; do
+		echo '  migrations: { enabled: true }' >>"$T/$host/config.yaml"
+		host_agent_start "$host"
+	done
+	await 'the agents see each other' peers_see_each_other
+}
+
 learn_run() # HOST NAME
 {
 	uid[$2]=$(vmi_at "$1" "$2" .metadata.uid)

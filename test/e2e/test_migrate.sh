@@ -47,11 +47,7 @@ found() { grep -q "^  $3: .*$4" "$T/log/check-$1-$2.txt"; }                     
 says_where() { at "$1" get vm "$2" 2>&1 | grep -q "it has moved to 'host-$3'"; }        # HOST NAME WHERE
 
 hosts_begin
-for host in "${HOSTS[@]}"; do
-	echo '  migrations: { enabled: true }' >>"$T/$host/config.yaml"
-	host_agent_start "$host"
-done
-await 'the agents see each other' peers_see_each_other
+movers_begin
 ticks_follow
 
 secret_at a '#cloud-config'

@@ -70,11 +70,7 @@ was_cancelled() # NAME
 
 hosts_begin
 slow_qemu_img
-for host in "${HOSTS[@]}"; do
-	echo '  migrations: { enabled: true }' >>"$T/$host/config.yaml"
-	host_agent_start "$host"
-done
-await 'the agents see each other' peers_see_each_other
+movers_begin
 ticks_follow
 NETWORKED=true vm_at a one 'emptyDisk: { capacity: 8Mi }'
 reserved=$(reserved_at a) # 0 where QEMU's own network stack had to take its place

@@ -41,11 +41,7 @@ reason_at() { at "$1" get vmim -o jsonpath='{.items[0].status.migrationState.fai
 says_where() { reason_at a | grep -q "its disks here are kept in '$lost'"; }
 
 hosts_begin
-for host in "${HOSTS[@]}"; do
-	echo '  migrations: { enabled: true }' >>"$T/$host/config.yaml"
-	host_agent_start "$host"
-done
-await 'the agents see each other' peers_see_each_other
+movers_begin
 ticks_follow
 vm_at a one 'emptyDisk: { capacity: 8Mi }'
 writes_at a one

@@ -49,11 +49,7 @@ cp --sparse=always "$PWD/build/guest/efi.img" "$T/efi.img"
 hosts_begin
 cp --sparse=always "$T/efi.img" "$T/img/efi.img"
 mkdir "$T/b/none"
-for host in "${HOSTS[@]}"; do
-	echo '  migrations: { enabled: true }' >>"$T/$host/config.yaml"
-	host_agent_start "$host"
-done
-await 'the agents see each other' peers_see_each_other
+movers_begin
 ticks_follow
 
 cat >"$T/new" <<-YAML

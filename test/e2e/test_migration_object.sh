@@ -46,11 +46,7 @@ told_of() # HOST NAME
 }
 
 hosts_begin
-for host in "${HOSTS[@]}"; do
-	echo '  migrations: { enabled: true }' >>"$T/$host/config.yaml"
-	host_agent_start "$host"
-done
-await 'the agents see each other' peers_see_each_other
+movers_begin
 AS=(env "VMAGENT_SOCKET=$T/a/run/vmagent/vmagent.sock")
 proxy_start
 vm_at a one 'emptyDisk: { capacity: 8Mi }'
