@@ -585,14 +585,16 @@ void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_
 
 /* ---- rest ------------------------------------------------------------------------------------------ */
 
-/* A guest that goes on here has been announced, if another host's QEMU ever was. */
+/* A guest that goes on here, and is not to end, has been announced, if another host's QEMU ever was. */
 static void quiet_guest(struct world *w, const struct migration *g)
 {
 	const struct machine *m = machines_find(&w->agent->machines, g->meta.ns, g->vmi);
 	const struct fake_domain *dom = m && m->vmi ? fake_find_uuid(w, m->vmi->typed.uuid) : NULL;
 
-	if (m && m->migration == g && migration_is_over(g) && g->role == MIGRATION_SOURCE &&
-		!g->moved && dom && dom->active && dom->state == DOMAIN_RUNNING && dom->unheard)
+	if (!dom || m->migration != g || !migration_is_over(g) || g->role != MIGRATION_SOURCE)
+		return;
+	if (!g->moved && !vmi_is_stopping(m->vmi) && dom->active && dom->state == DOMAIN_RUNNING &&
+		dom->unheard)
 		world_fail(w, "%s goes on here, and the network believes it elsewhere", g->vmi);
 }
 
