@@ -182,9 +182,11 @@ ticks_more() { [ "$(ticks_from "$1")" -gt "$2" ]; }           # HOST NUMBER
 FAULTS=/proc/sys/vm/unprivileged_userfaultfd FAULTS_WERE=/run/vmagent-e2e.userfaultfd
 post_copy_allow()
 {
-	[ -e $FAULTS ] && exec 7>>$FAULTS_WERE && flock 7 || return
-	[ -s $FAULTS_WERE ] || cat $FAULTS >$FAULTS_WERE
-	{ echo 1 >$FAULTS; } 2>/dev/null
+	[ -e $FAULTS ] && exec 7>>$FAULTS_WERE || return
+	if flock -n 7; then
+		[ -s $FAULTS_WERE ] || cat $FAULTS >$FAULTS_WERE
+		{ echo 1 >$FAULTS; } 2>/dev/null
+	fi
 	flock -s 7
 	[ "$(cat $FAULTS)" = 1 ]
 }
@@ -193,7 +195,7 @@ post_copy_restore()
 {
 	{ true >&7; } 2>/dev/null && flock -n 7 || return 0
 	{ cat $FAULTS_WERE >$FAULTS; } 2>/dev/null
-	rm -f $FAULTS_WERE
+	: >$FAULTS_WERE # which stays: a lock of one that was removed keeps nobody out
 }
 
 # ---- both --------------------------------------------------------------------------------------------------------
