@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a fuzz target over every file of corpus folders, so that `make check` replays what fuzzing found
+ * Runs a fuzz target over every file in and below corpus folders, so that `make check` replays what fuzzing found
  * without needing clang: fuzz_NAME FOLDER... Prints one line `ok NAME: N inputs`; a crash is the failure, and
  * with VERBOSE set the last path on stderr is the input that did it.
  *
  * A target that can change its inputs by itself is also given that many changed ones (MUTATIONS, 2000; from SEED, 1), always the same; with
  * LAST set, that file then holds the input that did it.
  */
-#include <dirent.h>
+#include <errno.h>
+#include <fts.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,62 +87,39 @@ fail:
 	return -1;
 }
 
-static int count_files(const char *folder)
+/* In one order on every machine, as the changes depend on it. */
+static int by_name(const FTSENT **a, const FTSENT **b)
 {
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	int count = 0;
-
-	if (!dir) {
-		perror(folder);
-		return -1;
-	}
-	while ((entry = readdir(dir)))
-		count += entry->d_name[0] != '.';
-	closedir(dir);
-	return count;
+	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-static int run_folder(const char *folder, struct mutations *m, unsigned share)
+static bool is_hidden(const FTSENT *entry)
 {
-	DIR *dir = opendir(folder);
+	return entry->fts_level > FTS_ROOTLEVEL && entry->fts_name[0] == '.';
+}
+
+/* Every file of the folders and of those in them, each with its share of the wanted changes; with no `m` they are only
+ * counted. Negative if one cannot be read. */
+static int run_folders(char **folders, struct mutations *m, unsigned share)
+{
+	FTS *walk = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+	FTSENT *entry;
 	int run = 0;
-	struct dirent *entry;
-	char path[4096];
 
-	if (!dir) {
-		perror(folder);
-		return -1;
+	while (walk && run >= 0 && (entry = fts_read(walk))) {
+		if (is_hidden(entry))
+			fts_set(walk, entry, FTS_SKIP);
+		else if (entry->fts_info == FTS_F)
+			run = m && run_file(entry->fts_path, m, share) ? -1 : run + 1;
+		else if (entry->fts_info != FTS_D && entry->fts_info != FTS_DP) {
+			fprintf(stderr, "%s: %s\n", entry->fts_path,
+				strerror(entry->fts_errno ? entry->fts_errno : EINVAL));
+			run = -1;
+		}
 	}
-	while ((entry = readdir(dir)) && run >= 0) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		run = run_file(path, m, share) < 0 ? -1 : run + 1;
-	}
-	closedir(dir);
-	return run;
-}
-
-static int run_folders(char **folders, struct mutations *m)
-{
-	int count = 0, run = 0;
-
-	for (char **folder = folders; *folder; folder++) {
-		int files = count_files(*folder);
-
-		if (files < 0)
-			return -1;
-		count += files;
-	}
-	for (; *folders; folders++) {
-		int files = run_folder(*folders, m, m->wanted / (unsigned)(count + 1) + 1);
-
-		if (files < 0)
-			return -1;
-		run += files;
-	}
-	return run;
+	if (walk)
+		fts_close(walk);
+	return walk ? run : -1;
 }
 
 static unsigned number(const char *variable, unsigned fallback)
@@ -164,7 +143,9 @@ int main(int argc, char **argv)
 	}
 	if (LLVMFuzzerInitialize)
 		LLVMFuzzerInitialize(&argc, &argv);
-	count = run_folders(argv + 1, &m);
+	count = run_folders(argv + 1, NULL, 0);
+	if (count > 0)
+		count = run_folders(argv + 1, &m, m.wanted / (unsigned)(count + 1) + 1);
 	if (count <= 0) {
 		printf("FAIL %s: %s\n", name, count ? "an input cannot be read" : "no inputs");
 		return EXIT_FAILURE;
