@@ -72,9 +72,8 @@ enum option {
 		OPTION_MAX
 };
 
-#define TAKES(c)      (UINT64_C(1) << OPTION_##c)
-#define TAKES_ALWAYS  (TAKES(HELP) | TAKES(NAMESPACE) | TAKES(SOCKET) | TAKES(REQUEST_TIMEOUT))
-#define TAKES_DEFAULT (TAKES(HELP) | TAKES(NAMESPACE) | TAKES(SOCKET))
+#define TAKES(c)     (UINT64_C(1) << OPTION_##c)
+#define TAKES_ALWAYS (TAKES(HELP) | TAKES(NAMESPACE) | TAKES(SOCKET) | TAKES(REQUEST_TIMEOUT))
 
 /*
  * Splits argv (without the program's name) into options and names. The first name is the command: it

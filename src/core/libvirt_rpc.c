@@ -33,18 +33,14 @@ const char *rpc_procedure_name(uint32_t procedure, char buf[32])
 
 /* ---- frames ------------------------------------------------------------------------------------------- */
 
-size_t rpc_frame_size(const void *data, size_t len)
-{
-	return len < WORD ? 0 : word_at(data);
-}
-
 int rpc_frame_take(const void *data, size_t len, struct rpc_frame *ret, struct err *err)
 {
 	const uint8_t *p = data;
-	size_t size = rpc_frame_size(data, len);
+	size_t size;
 
 	if (len < WORD)
 		return 0;
+	size = word_at(p);
 	if (size < RPC_HEADER_SIZE || size > RPC_FRAME_MAX)
 		return err_set(err, ERR_BAD_REQUEST,
 			"a frame of libvirt's protocol has %zu bytes; %d to %d are possible", size,

@@ -64,9 +64,6 @@ struct rpc_frame { /* borrowed from the bytes it was found in */
  * (too short, over RPC_FRAME_MAX, of an unknown type), as soon as its header tells. */
 int rpc_frame_take(const void *data, size_t len, struct rpc_frame *ret, struct err *err);
 
-/* Its length as the first four bytes say, 0 when they are not there yet; so a buffer can grow to fit. */
-size_t rpc_frame_size(const void *data, size_t len);
-
 /* "DomainDestroy", or "procedure 4711" in buf. */
 const char *rpc_procedure_name(uint32_t procedure, char buf[32]);
 

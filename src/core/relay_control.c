@@ -69,11 +69,6 @@ const char *relay_hold_name(enum relay_hold hold)
 	return holds[hold];
 }
 
-const char *relay_finish_name(enum relay_finish finish)
-{
-	return finishes[finish];
-}
-
 static bool index_of(const char *const *list, size_t n, const char *name, unsigned *ret)
 {
 	for (size_t i = 0; i < n; i++) {

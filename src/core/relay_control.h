@@ -76,7 +76,6 @@ const char *relay_channel_path(enum relay_channel channel); /* in the relay's fo
 enum peer_connection relay_channel_kind(enum relay_channel channel);
 enum relay_channel relay_channel_of(enum peer_connection kind); /* of a stream */
 const char *relay_hold_name(enum relay_hold hold);
-const char *relay_finish_name(enum relay_finish finish);
 bool relay_hold_parse(const char *name, enum relay_hold *ret);
 
 struct relay_request {

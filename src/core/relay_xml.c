@@ -396,8 +396,3 @@ const char *xml_facts_name(const struct xml_facts *facts)
 {
 	return facts->name;
 }
-
-const char *xml_facts_uuid(const struct xml_facts *facts)
-{
-	return facts->uuid;
-}

@@ -17,7 +17,6 @@ struct xml_facts; /* of the domain that was prepared */
 int xml_facts_new(const char *xml, struct xml_facts **ret, struct err *err);
 void xml_facts_free(struct xml_facts *facts);
 const char *xml_facts_name(const struct xml_facts *facts); /* the domain's */
-const char *xml_facts_uuid(const struct xml_facts *facts);
 
 /* A domain's XML of len bytes from outside: ERR_FORBIDDEN names what was not prepared. */
 int xml_facts_check_domain(const struct xml_facts *facts, const char *xml, size_t len,

@@ -126,7 +126,6 @@ static void vm_take_spec(struct vm *vm, const struct node *spec)
 }
 
 #define FIRMWARE_PATH "spec.template.spec.domain.firmware"
-#define UUID_PATH     FIRMWARE_PATH ".uuid"
 #define SERIAL_PATH   FIRMWARE_PATH ".serial"
 
 /* The next run is to be the same machine to the guest as the one that the VM adopts. */

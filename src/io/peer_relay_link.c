@@ -159,7 +159,7 @@ static void tune(int fd)
 			sizeof(options[i].value));
 }
 
-int link_local(const char *path, struct link *ret, struct err *err)
+static int link_local(const char *path, struct link *ret, struct err *err)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 

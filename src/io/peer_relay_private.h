@@ -109,7 +109,6 @@ bool link_has_more(const struct link *link); /* read already, and not seen by po
 void link_close(struct link *link);
 void link_bye(struct link *link,
 	bool wait); /* no more will be sent; waits a little for the other side's end */
-int link_local(const char *path, struct link *ret, struct err *err);
 /* One attempt: ERR_UNAVAILABLE may be better later, ERR_FORBIDDEN not. The link is ready for the pump. */
 int link_dial(struct relay *relay, enum relay_channel channel, struct link *ret, struct err *err);
 /* The target's end; local is connected when the other side has shown who it is, before it is let in. */

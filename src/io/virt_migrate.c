@@ -19,7 +19,6 @@
 
 #define POLL_MS      400 /* as KubeVirt's own monitor */
 #define PARALLEL_MAX 4   /* connections for memory */
-#define DISKS_MAX    256
 #define MIB          (1 << 20)
 
 /* ---- the target ----------------------------------------------------------------------------------------- */

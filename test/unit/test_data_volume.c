@@ -14,12 +14,11 @@ Suite *test_data_volume_suite(void);
 #define DV(spec)                                                                                    \
 	"{apiVersion: cdi.kubevirt.io/v1beta1, kind: DataVolume, metadata: {name: a}, spec: {" spec \
 	"}}"
-#define SIZE   "resources: {requests: {storage: 1Gi}}"
-#define SHORT  "storage: {" SIZE "}"
-#define FULL   "pvc: {accessModes: [ReadWriteOnce], " SIZE "}"
-#define BLANK  "source: {blank: {}}"
-#define DEBIAN "source: {registry: {url: 'docker://quay.io/x/debian:12'}}"
-#define COPY   "source: {pvc: {name: b, namespace: c}}"
+#define SIZE  "resources: {requests: {storage: 1Gi}}"
+#define SHORT "storage: {" SIZE "}"
+#define FULL  "pvc: {accessModes: [ReadWriteOnce], " SIZE "}"
+#define BLANK "source: {blank: {}}"
+#define COPY  "source: {pvc: {name: b, namespace: c}}"
 #define VM(templates, volumes)                                                            \
 	"{apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {name: a}, spec: {" \
 	"runStrategy: Halted, dataVolumeTemplates: [" templates "], template: {spec: {"   \
