@@ -9,7 +9,7 @@
  *   fake_migrate.c  libvirt's part of a migration
  *   fake_host.c   what happens on the host: guests, libvirtd, virsh
  *   client.c      requests and their retries; folder.c: the manifest folder
- *   watch.c       the invariants of design §6, asserted at each commit and each action
+ *   watch*.c      the invariants of design §6, asserted at each commit and each action
  *   look.c        what the API would show: predicates for `expect` and `wait until`
  *   endstate.c    what must be the same at the end of every run of a scenario
  *   scenario.c    scenario files; commands*.c: what their lines do; transcript.c: the expected log
@@ -449,7 +449,7 @@ void folder_remove(struct world *w, char *const *names, size_t n);
 void folder_rename(struct world *w, const char *from, const char *to);
 void folder_scan(struct world *w); /* all of it */
 
-/* watch.c */
+/* watch*.c */
 void watch_commit(struct world *w, int64_t rv);
 void watch_database_lost(struct world *w, int64_t rv); /* its counter goes on at rv */
 void watch_submit(struct world *w, const struct op *op);
