@@ -75,6 +75,22 @@ void fixture_close(struct fixture *f)
 	op_result_done(&f->result);
 }
 
+struct fixture *fixture_new(void)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+
+	fixture_start(f, FIXTURE_URI);
+	return f;
+}
+
+void fixture_free(struct fixture *f)
+{
+	fixture_op(f, OP_DESTROY, VMI_A);
+	fixture_op(f, OP_UNDEFINE, VMI_A);
+	fixture_close(f);
+	free(f);
+}
+
 /* ---- waiting -------------------------------------------------------------------------------------- */
 
 static void on_deadline(uv_timer_t *timer)
@@ -144,14 +160,23 @@ enum err_code fixture_op(struct fixture *f, enum op_kind kind, const char *vmi_u
 	return fixture_do(f, &op);
 }
 
-enum err_code fixture_start_domain(struct fixture *f, const struct vmi_spec *spec,
-	const struct domain_context *context)
+enum err_code fixture_start_as(struct fixture *f, const char *vmi_uid)
 {
-	autofree char *xml = domain_xml(spec, context);
-	struct op op = op_of(OP_START, context->vmi_uid);
+	struct vmi_spec spec = fixture_spec();
+	struct domain_context context = fixture_context(vmi_uid, "/run/a");
+	struct op op = op_of(OP_START, vmi_uid);
+	autofree char *xml = NULL;
 
+	context.held = "cid:1024";
+	xml = domain_xml(&spec, &context);
 	op.xml = xml;
 	return fixture_do(f, &op);
+}
+
+const struct domain_info *fixture_read(struct fixture *f)
+{
+	ck_assert_int_eq(fixture_op(f, OP_READ, VMI_A), ERR_OK);
+	return f->result.n_domains ? f->result.domains : NULL;
 }
 
 /* ---- a domain -------------------------------------------------------------------------------------- */

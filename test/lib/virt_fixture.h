@@ -29,6 +29,12 @@ void fixture_open(struct fixture *f, const char *uri);
 void fixture_start(struct fixture *f, const char *uri); /* opens and waits until it is up */
 void fixture_close(struct fixture *f);
 
+/* The same at FIXTURE_URI, on the heap; in the end the domain goes. A driver of its own for each connection would hide what
+ * others do to a domain: that one is shared. */
+#define FIXTURE_URI "test:///default"
+struct fixture *fixture_new(void);
+void fixture_free(struct fixture *f);
+
 /* Runs the loop until *what >= at_least, and fails the test after `seconds`. */
 void fixture_await(struct fixture *f, const size_t *what, size_t at_least, unsigned seconds);
 void fixture_await_up(struct fixture *f, unsigned ups, unsigned seconds);
@@ -36,8 +42,8 @@ void fixture_await_up(struct fixture *f, unsigned ups, unsigned seconds);
 /* Submits and waits for the result, which stays in f->result until the next. */
 enum err_code fixture_do(struct fixture *f, const struct op *op);
 enum err_code fixture_op(struct fixture *f, enum op_kind kind, const char *vmi_uid);
-enum err_code fixture_start_domain(struct fixture *f, const struct vmi_spec *spec,
-	const struct domain_context *context);
+enum err_code fixture_start_as(struct fixture *f, const char *vmi_uid);
+const struct domain_info *fixture_read(struct fixture *f); /* NULL: there is no such domain */
 
 /* The domain that fixture_op() means. */
 #define FIXTURE_UUID   "5d307ca9-b3ef-428c-8861-06e72d69f223"
