@@ -327,6 +327,30 @@ START_TEST(warns_of_what_has_no_effect)
 }
 END_TEST
 
+/* What GET says, without the body; what would go on for ever is not begun. */
+START_TEST(heads)
+{
+	static const struct {
+		const char *path;
+		int status;
+	} asked[] = { { "/healthz", 200 }, { VMS, 200 }, { VMS "/a", 200 }, { VMS "/nobody", 404 },
+		{ VMS "?watch=true", 405 }, { "/apis/kubevirt.io/v1/watch/virtualmachines", 405 },
+		{ SUB "/a/start", 405 } };
+	struct api_fixture f;
+
+	api_fixture_start(&f);
+	create_vm(&f, "a", "Halted");
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+		autofree char *line = xasprintf("HEAD %s", asked[i].path), *body = NULL;
+		int status = api_ask(&f, line, NULL, &body);
+
+		ck_assert_msg(status == asked[i].status, "%s: %d", line, status);
+		ck_assert_str_eq(body, "");
+	}
+	api_fixture_stop(&f);
+}
+END_TEST
+
 START_TEST(verbs)
 {
 	struct api_fixture f;
@@ -345,6 +369,9 @@ START_TEST(verbs)
 	api_expect(&f, "PUT " SUB "/a/stop", "{\"gracePeriod\":3}", 202, NULL);
 	api_expect(&f, "PUT " SUB "/nobody/start", NULL, 404, "not found");
 	api_expect(&f, "PUT " SUB "/a/frobnicate", NULL, 404, NULL);
+	api_expect(&f, "PUT " SUB "/a/addvolume", NULL, 501, "edit its volumes");
+	api_expect(&f, "PUT " SUB "/nobody/addvolume", NULL, 404,
+		"virtualmachines.kubevirt.io \\\"nobody\\\" not found");
 	api_expect(&f, "GET " SUB "/a/start", NULL, 405, NULL);
 	api_fixture_stop(&f);
 }
@@ -519,6 +546,7 @@ Suite *test_api_suite(void)
 	tcase_add_loop_test(tc, deletes_with_or_without_its_run, 0, ARRAY_SIZE(propagations));
 	tcase_add_test(tc, a_delete_says_what_the_file_will_do);
 	tcase_add_test(tc, warns_of_what_has_no_effect);
+	tcase_add_test(tc, heads);
 	tcase_add_test(tc, verbs);
 	tcase_add_test(tc, verbs_of_a_run);
 	tcase_add_test(tc, events);

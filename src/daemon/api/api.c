@@ -5,6 +5,7 @@
 #include "daemon/api/gate.h"
 #include "daemon/api/refusal.h"
 #include "daemon/api/reply.h"
+#include "daemon/api/selection.h"
 #include "daemon/api/synthetic.h"
 
 #define SOCKET_GROUP "vmagent" /* its members may do everything */
@@ -103,18 +104,56 @@ static void refuse_method(struct call *call)
 		call->request->method, why ? ": " : "", why ? why : "");
 }
 
+static int count_row(void *ctx, const struct object_row *row)
+{
+	(void)row;
+	++*(unsigned *)ctx;
+	return 0;
+}
+
+/* A machine that is not there cannot do anything at all. */
+static bool names_nobody(const struct call *call)
+{
+	struct selection selection = { .path = call->path };
+	unsigned n = 0;
+	struct err err;
+
+	return call->path.resource && call->path.name[0] &&
+		selection_each(call->api, &selection, count_row, &n, &err) == 0 && n == 0;
+}
+
 /* Nobody serves it: the path is unknown, or only the method is. */
 static void refuse(struct call *call, bool known)
 {
 	struct err err;
 
-	if (!known && refusal_of(call->request->path, &call->path, &err))
-		reply_error(call, &err);
-	else if (known)
+	if (!known && refusal_of(call->request->path, &call->path, &err)) {
+		if (err.code == ERR_NOT_BUILT && names_nobody(call))
+			reply_not_found(call);
+		else
+			reply_error(call, &err);
+	} else if (known) {
 		refuse_method(call);
-	else
+	} else {
 		reply_refuse(call, ERR_NOT_FOUND,
 			"the server could not find the requested resource");
+	}
+}
+
+/* HEAD asks for what GET would answer, without the body; not for what goes on and on. */
+static bool serves(const struct route *route, const struct call *call)
+{
+	static call_fn *const streams[] = { watch_open, console_open, vnc_open, portforward_open };
+
+	if (streq(route->method, call->request->method))
+		return true;
+	if (!streq(call->request->method, "HEAD") || !streq(route->method, "GET") ||
+		query_bool(call, "watch"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(streams); i++)
+		if (route->handle == streams[i])
+			return false;
+	return true;
 }
 
 static bool is_allowed(const struct route *route, const struct call *call)
@@ -143,7 +182,7 @@ static void on_request(void *ctx, uint64_t id, const struct http_request *reques
 		if (!route_matches(routes[i].pattern, request->path, &call.path))
 			continue;
 		known = true;
-		if (!streq(routes[i].method, request->method) || !is_allowed(&routes[i], &call))
+		if (!serves(&routes[i], &call) || !is_allowed(&routes[i], &call))
 			continue;
 		if (gate_opens(&call, &err))
 			routes[i].handle(&call);
