@@ -373,6 +373,7 @@ int vmi_load(const char *document, const char *state, bool same_boot, struct vmi
 		read_fields(&r, vmi_fields, ARRAY_SIZE(vmi_fields), vmi);
 		read_entered(&r, vmi);
 		read_times(&r, &vmi->times);
+		vmi_labels_strip(docs.roots[0], NULL);
 		read_texts(docs.roots[0], &vmi->meta, &vmi->spec);
 		if (!vmi->meta.ns || !vmi->meta.name || !vmi->spec || !vmi_enums_are_valid(vmi))
 			ret = err_set(err, ERR_INTERNAL, "a stored instance is not whole");

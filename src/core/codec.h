@@ -14,6 +14,11 @@
 char *vm_document(const struct machine *m);
 char *vmi_document(const struct machine *m, const char *node_name);
 
+/* What that has as metadata.labels: the run's own, and where it runs and goes; owned by the caller. NULL: none. */
+char *vmi_labels(const struct machine *m, const char *node_name);
+/* Takes the latter out of a document again: all, or those that are as the document shown has them. */
+void vmi_labels_strip(struct node *root, const struct node *shown);
+
 /* The private state; owned by the caller. */
 char *vm_state(const struct vm *vm);
 char *vmi_state(const struct vmi *vmi);

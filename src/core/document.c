@@ -65,7 +65,7 @@ static cJSON *document_new(enum object_kind kind)
 	return json;
 }
 
-static cJSON *add_metadata(cJSON *json, const struct object_meta *meta)
+static cJSON *add_labelled(cJSON *json, const struct object_meta *meta, const char *labels)
 {
 	cJSON *out = cJSON_AddObjectToObject(json, "metadata");
 
@@ -77,11 +77,16 @@ static cJSON *add_metadata(cJSON *json, const struct object_meta *meta)
 	add_time(out, "creationTimestamp", meta->created);
 	if (meta->deleted)
 		add_time(out, "deletionTimestamp", meta->deleted);
-	if (meta->labels)
-		cJSON_AddRawToObject(out, "labels", meta->labels);
+	if (labels)
+		cJSON_AddRawToObject(out, "labels", labels);
 	if (meta->annotations)
 		cJSON_AddRawToObject(out, "annotations", meta->annotations);
 	return out;
+}
+
+static cJSON *add_metadata(cJSON *json, const struct object_meta *meta)
+{
+	return add_labelled(json, meta, meta->labels);
 }
 
 static void add_conditions(cJSON *status, const struct conditions *conditions)
@@ -265,8 +270,9 @@ static void add_vmi_status(cJSON *json, const struct machine *m, const char *nod
 char *vmi_document(const struct machine *m, const char *node_name)
 {
 	cJSON *json = document_new(KIND_VMI);
+	autofree char *labels = vmi_labels(m, node_name);
 
-	add_owner(add_metadata(json, &m->vmi->meta), m->vmi);
+	add_owner(add_labelled(json, &m->vmi->meta, labels), m->vmi);
 	cJSON_AddRawToObject(json, "spec", m->vmi->spec);
 	add_vmi_status(json, m, node_name);
 	return json_take_text(json);

@@ -140,10 +140,12 @@ static int check_text(const struct judgement *c, const char *text, struct err *e
 	if (nodes_parse(text, strlen(text), &docs, &at, &why) < 0)
 		return err_set(err, ERR_BAD_REQUEST, "what should be an object is none: %s",
 			why.msg);
-	if (docs.n == 1)
+	if (docs.n == 1) {
+		vmi_labels_strip(docs.roots[0], NULL);
 		ret = check_tree(c, docs.roots[0], err);
-	else
+	} else {
 		ret = err_set(err, ERR_BAD_REQUEST, "what should be an object is none");
+	}
 	documents_done(&docs);
 	return ret;
 }

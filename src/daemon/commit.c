@@ -57,13 +57,15 @@ static int save_gone(struct agent *agent, struct machine *m, struct err *err)
 
 static int save_vmi(struct agent *agent, struct machine *m, struct err *err)
 {
-	autofree char *document = NULL, *state = NULL;
+	autofree char *document = NULL, *state = NULL, *labels = NULL;
 	struct object_row row;
 
 	m->vmi->meta.rv = store_next_rv(agent->store);
 	document = vmi_document(m, agent->options->node_name);
 	state = vmi_state(m->vmi);
+	labels = vmi_labels(m, agent->options->node_name);
 	row = row_of(KIND_VMI, &m->vmi->meta);
+	row.labels = labels;
 	row.object = document;
 	row.state = state;
 	return store_put(agent->store, &row, err);

@@ -3,6 +3,7 @@
  * Requests that change an object's content: replace and patch. A patch is applied to the object as it is in
  * the model at that moment, so that two that arrive together both hold. A dry run shows what would be.
  */
+#include "core/codec.h"
 #include "core/edit.h"
 #include "daemon/agent_private.h"
 
@@ -90,6 +91,8 @@ static int apply(struct revision *r, struct manifest *ret, struct err *err)
 
 	if (rc == 0)
 		rc = check_identity(before, after, err);
+	if (r->target.kind == KIND_VMI)
+		vmi_labels_strip(after, before);
 	if (rc == 0)
 		rc = check_patched(r, after, ret, err);
 	node_free(before);

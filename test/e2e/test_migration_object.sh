@@ -75,6 +75,8 @@ is '… under which terms' "$(move_at b slow .status.migrationState.migrationCon
 is '… of which policy' "$(move_at b slow .status.migrationState.migrationPolicyName)" slow
 is '… for how long at most' "$(move_at b slow '.status.phaseTransitionTimestamps[?(@.phase=="Running")].timeoutSeconds')" 150
 is '… to which Pod' "$(move_at a slow .status.migrationState.targetPod)" "$(at b get pods -o jsonpath='{.items[0].metadata.name}')"
+is '… where it is and goes are labels of its run' "$(at a get vmi -o name \
+	-l kubevirt.io/nodeName=host-a,kubevirt.io/migrationTargetNodeName=host-b)" virtualmachineinstance.kubevirt.io/one
 is '… its VM waits for it as one that migrates' "$(at b get vm one -o jsonpath='{.spec.runStrategy} {.status.printableStatus}')" \
 	'WaitAsReceiver Migrating'
 is '… and nobody has paused it' "$(vmi_at b one '.status.conditions[?(@.type=="Paused")].reason')" ''
@@ -110,6 +112,8 @@ soon '… and is carried out' has_phase a there Succeeded
 soon '… as the other host says, too' has_phase b there Succeeded
 soon '… the guest runs there' runs_at b one
 soon '… and is gone here' gone_from a one
+soon '… and has that host on its label alone' same virtualmachineinstance.kubevirt.io/one at b get vmi -o name \
+	-l 'kubevirt.io/nodeName=host-b,!kubevirt.io/migrationTargetNodeName'
 is '… both hosts show one and the same' "$(told_of a there)" "$(told_of b there)"
 is '… with all phases' "$(move_at b there '.status.phaseTransitionTimestamps[*].phase')" "$PHASES"
 is '… as its run does' "$(vmi_at b one .status.migrationState.migrationUid)" "$(move_at b there .metadata.uid)"

@@ -351,6 +351,30 @@ START_TEST(heads)
 }
 END_TEST
 
+#define RUNS "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances"
+#define HERE "?labelSelector=kubevirt.io/nodeName%3Dnode"
+
+/* Where a run is is a label of it, by which it is selected; who writes it back as it was read changes nothing. */
+START_TEST(runs_by_node)
+{
+	autofree char *listed = NULL, *run = NULL, *again = NULL;
+	struct api_fixture f;
+
+	api_fixture_start(&f);
+	create_vm(&f, "a", "Always");
+	api_expect(&f, "GET " RUNS "/a", NULL, 200,
+		"\"labels\":{\"kubevirt.io/nodeName\":\"node\"}");
+	api_expect(&f, "GET " RUNS HERE, NULL, 200, "\"name\":\"a\"");
+	api_ask(&f, "GET " RUNS HERE "2", NULL, &listed);
+	ck_assert_ptr_nonnull(strstr(listed, "\"items\":[]"));
+	api_ask(&f, "GET " RUNS "/a", NULL, &run);
+	api_expect(&f, "PUT " RUNS "/a", run, 200, NULL);
+	api_ask(&f, "GET " RUNS "/a", NULL, &again);
+	ck_assert_ptr_nonnull(strstr(again, "\"labels\":{\"kubevirt.io/nodeName\":\"node\"}"));
+	api_fixture_stop(&f);
+}
+END_TEST
+
 START_TEST(verbs)
 {
 	struct api_fixture f;
@@ -547,6 +571,7 @@ Suite *test_api_suite(void)
 	tcase_add_test(tc, a_delete_says_what_the_file_will_do);
 	tcase_add_test(tc, warns_of_what_has_no_effect);
 	tcase_add_test(tc, heads);
+	tcase_add_test(tc, runs_by_node);
 	tcase_add_test(tc, verbs);
 	tcase_add_test(tc, verbs_of_a_run);
 	tcase_add_test(tc, events);

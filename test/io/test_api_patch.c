@@ -103,7 +103,14 @@ START_TEST(test_a_run_keeps_its_spec)
 {
 	patch(WEB, MERGE, "{\"spec\":{\"runStrategy\":\"Always\"}}", 200, "Always");
 	patch("PATCH " VMIS "/web", MERGE, "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}", 200,
-		"\"a\":\"b\"");
+		"\"a\":\"b\",\"kubevirt.io/nodeName\":\"node\"");
+	patch("PATCH " VMIS "/web", MERGE,
+		"{\"metadata\":{\"labels\":{\"kubevirt.io/nodeName\":\"else\"}}}", 422,
+		"set by the agent only");
+	patch("PATCH " VMIS "/web", JSON,
+		"[{\"op\":\"test\",\"path\":\"/metadata/labels/kubevirt.io~1nodeName\",\"value\":\"node\"},"
+		"{\"op\":\"remove\",\"path\":\"/metadata/labels/a\"}]",
+		200, "\"labels\":{\"kubevirt.io/nodeName\":\"node\"}");
 	patch("PATCH " VMIS "/web", MERGE, "{\"spec\":{\"terminationGracePeriodSeconds\":1}}", 422,
 		"cannot be changed");
 }

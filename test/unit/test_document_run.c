@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/codec.h"
+#include "core/migration.h"
 #include "core/status.h"
 
 Suite *test_document_run_suite(void);
@@ -101,6 +102,58 @@ START_TEST(field)
 }
 END_TEST
 
+struct journey { /* of the run, whose own labels these are */
+	const char *own;
+	enum phase phase;
+	bool moves;
+	enum migration_role role;
+	enum migration_phase reached;
+	const char *want;
+};
+
+#define HERE  "\"kubevirt.io/nodeName\":\"node1\""
+#define GOING ",\"kubevirt.io/migrationTargetNodeName\":"
+
+/* clang-format off */
+static const struct journey journeys[] = {
+	{ NULL, PHASE_PENDING, .want = "-" },
+	{ "{\"a\":\"b\"}", PHASE_PENDING, .want = "{\"a\":\"b\"}" },
+	{ NULL, PHASE_RUNNING, .want = "{" HERE "}" },
+	{ "{\"a\":\"b\"}", PHASE_SUCCEEDED, .want = "{\"a\":\"b\"," HERE "}" },
+	{ NULL, PHASE_RUNNING, true, MIGRATION_SOURCE, MIGRATION_PHASE_SCHEDULED,        "{" HERE "}" },
+	{ NULL, PHASE_RUNNING, true, MIGRATION_SOURCE, MIGRATION_PHASE_PREPARING_TARGET, "{" HERE GOING "\"node2\"}" },
+	{ NULL, PHASE_RUNNING, true, MIGRATION_SOURCE, MIGRATION_PHASE_RUNNING,          "{" HERE GOING "\"node2\"}" },
+	{ NULL, PHASE_RUNNING, true, MIGRATION_TARGET, MIGRATION_PHASE_RUNNING,          "{" HERE GOING "\"node1\"}" },
+	{ NULL, PHASE_RUNNING, true, MIGRATION_TARGET, MIGRATION_PHASE_SUCCEEDED,        "{" HERE "}" },
+	{ NULL, PHASE_RUNNING, true, MIGRATION_SOURCE, MIGRATION_PHASE_FAILED,           "{" HERE "}" },
+};
+/* clang-format on */
+
+/* KubeVirt's, by which runs are selected: they are shown, and no part of what is stored. */
+START_TEST(labels_of_the_way)
+{
+	const struct journey *j = &journeys[_i];
+	struct migration g = { .role = j->role, .peer = "node2" };
+	autofree char *document = NULL, *state = NULL;
+	struct vmi *again = NULL;
+	struct err err;
+
+	m.vmi->meta.labels = xstrdup(j->own);
+	m.vmi->phase = j->phase;
+	copy_str(g.vmi_uid, UID_SIZE, m.vmi->meta.uid);
+	for (unsigned phase = 0; phase <= j->reached; phase++)
+		g.phase_wall[phase] = 1000;
+	m.migration = j->moves ? &g : NULL;
+	expect("metadata.labels", j->want);
+	document = vmi_document(&m, "node1");
+	state = vmi_state(m.vmi);
+	ck_assert_int_eq(vmi_load(document, state, false, &again, &err), 0);
+	ck_assert_pstr_eq(again->meta.labels, j->own);
+	vmi_free(again);
+	m.migration = NULL;
+}
+END_TEST
+
 /* null until they are noted; nothing is probed here */
 START_TEST(times_of_conditions)
 {
@@ -139,6 +192,7 @@ Suite *test_document_run_suite(void)
 
 	tcase_add_checked_fixture(run, setup, teardown);
 	tcase_add_loop_test(run, field, 0, ARRAY_SIZE(fields));
+	tcase_add_loop_test(run, labels_of_the_way, 0, ARRAY_SIZE(journeys));
 	tcase_add_test(run, times_of_conditions);
 	tcase_add_test(run, times_are_stored);
 	suite_add_tcase(s, run);

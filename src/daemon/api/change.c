@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "core/codec.h"
 #include "daemon/api/body.h"
 #include "daemon/api/reply.h"
 #include "daemon/api/selection.h"
@@ -126,6 +127,8 @@ static void write_object(const struct call *call, enum input_kind kind)
 	}
 	if (kind == INPUT_CREATE)
 		generate_name(doc);
+	else if (call->path.kind == KIND_VMI)
+		vmi_labels_strip(doc, NULL); /* it was read with them */
 	submit_manifest(call, doc, &request, kind);
 	node_free(doc);
 }
