@@ -14,19 +14,69 @@ line_at() { echo "$T/$1/state/vmi/${uid[$2]}/serial0.log"; }          # HOST NAM
 ticks_of() { grep -a '^tick' "$(line_at "$1" "$2")" | tr -cd '0-9\n'; } # HOST NAME
 last_tick() { ticks_of "$1" "$2" 2>/dev/null | tail -n 1; }           # HOST NAME
 counts_at() { [ "$(last_tick "$1" "$2")" -gt "$3" ] 2>/dev/null; }    # HOST NAME MORE-THAN
+relay_pid() # HOST: the one that carries a migration
+{
+	local pid net
+	net=$(readlink "/proc/${HOST_PID[$1]}/ns/net")
+	for pid in $(pgrep -f 'migrate-relay /run/vmagent/mig/[0-9a-f-]*$'); do
+		[ "$(readlink "/proc/$pid/ns/net")" != "$net" ] || echo "$pid"
+	done
+}
 no_relays() { same '' find "$T/a/run/vmagent/mig" "$T/b/run/vmagent/mig" -mindepth 1 -print -quit; }
 run_folders() { find "$T/$1/state/vmi" -mindepth 1 -maxdepth 1 -printf '%f\n'; } # HOST
 
-# Both hosts' agents, between which guests may move.
+# movers_begin [SETTING...]: both hosts' agents, between which guests may move.
 movers_begin()
 {
 	local host
 	for host in "${HOSTS[@]}"; do
-		echo '  migrations: { enabled: true }' >>"$T/$host/config.yaml"
+		echo "  migrations: { enabled: true${1:+, $1} }" >>"$T/$host/config.yaml"
 		host_agent_start "$host"
 	done
 	await 'the agents see each other' peers_see_each_other
 }
+
+# ---- what they are given -------------------------------------------------------------------------------------------
+
+# put_at HOST NAME: standard input becomes a file of the agent's folder, all at once.
+put_at()
+{
+	cat >"$T/new"
+	mv "$T/new" "$T/$1/manifests/$2.yaml"
+}
+
+# machine_at HOST NAME: standard input is the rest of its template's spec. When it is stopped it has GRACE seconds.
+machine_at()
+{
+	{
+		cat <<-YAML
+			apiVersion: kubevirt.io/v1
+			kind: VirtualMachine
+			metadata: { name: $2 }
+			spec:
+			  runStrategy: Always
+			  template:
+			    metadata: { labels: { guest: $2 } }
+			    spec:
+			      terminationGracePeriodSeconds: ${GRACE:-10}
+		YAML
+		sed 's/^/      /'
+	} | put_at "$1" "$2"
+}
+
+# policy_at HOST NAME GUEST TERMS: the one MigrationPolicy that there is, for that guest.
+policy_at()
+{
+	put_at "$1" policy <<-YAML
+		apiVersion: migrations.kubevirt.io/v1alpha1
+		kind: MigrationPolicy
+		metadata: { name: $2 }
+		spec: { selectors: { virtualMachineInstanceSelector: { guest: $3 } }, $4 }
+	YAML
+	await "policy $2 is known at $1" at "$1" get migrationpolicy "$2"
+}
+
+shared_disk() { echo "hostDisk: { path: $T/disks/$1.img, type: Disk, shared: true }"; } # NAME: the source of a volume
 
 learn_run() # HOST NAME
 {
@@ -39,27 +89,17 @@ learn_run() # HOST NAME
 vm_at()
 {
 	local root="containerDisk: { image: 'file://$IMAGES/guest.img' }"
-	cat >"$T/new" <<-YAML
-		apiVersion: kubevirt.io/v1
-		kind: VirtualMachine
-		metadata: { name: $2 }
-		spec:
-		  runStrategy: Always
-		  template:
-		    metadata: { labels: { guest: $2 } }
-		    spec:
-		      terminationGracePeriodSeconds: 10
-		      domain:
-		        memory: { guest: 128Mi }
-		        devices:
-		          autoattachPodInterface: ${NETWORKED:-false}
-		          disks: [ { name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } } ${4:+, { name: seed, $4 \}} ]
-		      volumes:
-		      - { name: root, ${ROOT:-$root} }
-		      - { name: data, $3 }
-		      ${5:+- { name: seed, $5 \}}
+	machine_at "$1" "$2" <<-YAML
+		domain:
+		  memory: { guest: 128Mi }
+		  devices:
+		    autoattachPodInterface: ${NETWORKED:-false}
+		    disks: [ { name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } } ${4:+, { name: seed, $4 \}} ]
+		volumes:
+		- { name: root, ${ROOT:-$root} }
+		- { name: data, $3 }
+		${5:+- { name: seed, $5 \}}
 	YAML
-	mv "$T/new" "$T/$1/manifests/$2.yaml"
 	await "$2 runs at $1" runs_at "$1" "$2"
 	learn_run "$1" "$2"
 	await "$2 counts" counts_at "$1" "$2" 2

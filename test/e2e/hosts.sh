@@ -29,6 +29,7 @@ at() { on "$1" env VMAGENT_SOCKET=/run/vmagent/vmagent.sock "$B/vmactl" "${@:2}"
 virsh_on() { on "$1" virsh -q -c qemu:///system "${@:2}"; }                         # HOST COMMAND...
 domain_state() { virsh_on "$1" domstate "$2" --reason; }                            # HOST DOMAIN
 has_domain() { virsh_on "$1" dominfo "$2"; }                                        # HOST DOMAIN
+peer_of() { if [ "$1" = a ]; then echo b; else echo a; fi; }                        # HOST
 
 # ---- a host ------------------------------------------------------------------------------------------------------
 

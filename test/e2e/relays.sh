@@ -6,8 +6,6 @@ MIGRATION=5e1f0000-0000-4000-8000-000000000001
 TOKEN=00112233445566778899aabbccddeeff
 MIG=/run/vmagent/mig/$MIGRATION # the same on both hosts, as libvirt wants it
 
-peer_of() { if [ "$1" = a ]; then echo b; else echo a; fi; } # HOST
-
 # The XML of a text in a JSON string.
 json_text() { sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' | awk '{ printf "%s\\n", $0 }'; }
 

@@ -11,10 +11,10 @@
 . "$(dirname "$0")/hosts.sh"
 # shellcheck source-path=SCRIPTDIR source=guests.sh
 . "$(dirname "$0")/guests.sh"
-# shellcheck source-path=SCRIPTDIR source=faults.sh
-. "$(dirname "$0")/faults.sh"
+# shellcheck source-path=SCRIPTDIR source=phases.sh
+. "$(dirname "$0")/phases.sh"
 
-export guest=one s=a t=b stopped='' held='' # of faults.sh
+export guest=one s=a t=b # of phases.sh
 
 move_at() { at "$1" get vmim "$2" -o jsonpath="{$3}" 2>/dev/null; } # HOST NAME PATH
 has_phase() { [ "$(move_at "$1" "$2" .status.phase)" = "$3" ]; }      # HOST NAME PHASE

@@ -48,32 +48,24 @@ await 'the agents see each other, for one reaches the other' peers_see_each_othe
 soon 'the other does not, and says what is not possible so' same 'no guest can be moved there' \
 	sh -c "VMAGENT_SOCKET=$T/a/run/vmagent/vmagent.sock '$B/vmactl' get peer host-b -o 'jsonpath={.status.message}' | cut -d , -f 1"
 
-cat >"$T/new" <<-YAML
+put_at a big <<-YAML
 	apiVersion: v1
 	kind: PersistentVolumeClaim
 	metadata: { name: big }
 	spec: { accessModes: [ReadWriteMany], storageClassName: fast, resources: { requests: { storage: 1Mi } } }
-	---
-	apiVersion: kubevirt.io/v1
-	kind: VirtualMachine
-	metadata: { name: one }
-	spec:
-	  runStrategy: Always
-	  template:
-	    spec:
-	      terminationGracePeriodSeconds: 1
-	      domain:
-	        memory: { guest: 128Mi }
-	        devices:
-	          interfaces: [ { name: lan, bridge: {} } ]
-	          disks: [ { name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } }, { name: big, disk: { bus: virtio } } ]
-	      networks: [ { name: lan, multus: { networkName: lan } } ]
-	      volumes:
-	      - { name: root, containerDisk: { image: 'file://$T/img/guest.img' } }
-	      - { name: data, emptyDisk: { capacity: 9Ti } }
-	      - { name: big, persistentVolumeClaim: { claimName: big } }
 YAML
-mv "$T/new" "$T/a/manifests/one.yaml"
+machine_at a one <<-YAML
+	domain:
+	  memory: { guest: 128Mi }
+	  devices:
+	    interfaces: [ { name: lan, bridge: {} } ]
+	    disks: [ { name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } }, { name: big, disk: { bus: virtio } } ]
+	networks: [ { name: lan, multus: { networkName: lan } } ]
+	volumes:
+	- { name: root, containerDisk: { image: 'file://$T/img/guest.img' } }
+	- { name: data, emptyDisk: { capacity: 9Ti } }
+	- { name: big, persistentVolumeClaim: { claimName: big } }
+YAML
 await 'it runs' runs_at a one
 learn_run a one
 holds 'it is not to be moved' not check

@@ -52,62 +52,34 @@ mkdir "$T/b/none"
 movers_begin
 ticks_follow
 
-cat >"$T/new" <<-YAML
-	apiVersion: kubevirt.io/v1
-	kind: VirtualMachine
-	metadata: { name: kept }
-	spec:
-	  runStrategy: Always
-	  template:
-	    metadata: { labels: { app: kept } }
-	    spec:
-	      terminationGracePeriodSeconds: 0
-	      domain:
-	        memory: { guest: 512Mi }
-	        features: { smm: {} }
-	        firmware: { bootloader: { efi: { secureBoot: true, persistent: true } } }
-	        devices:
-	          autoattachPodInterface: false
-	          tpm: { persistent: true }
-	          disks: [ { name: root, disk: { bus: virtio } } ]
-	      volumes:
-	      - { name: root, containerDisk: { image: 'file://$T/img/efi.img' } }
+export GRACE=0 # of guests.sh
+machine_at a kept <<-YAML
+	domain:
+	  memory: { guest: 512Mi }
+	  features: { smm: {} }
+	  firmware: { bootloader: { efi: { secureBoot: true, persistent: true } } }
+	  devices:
+	    autoattachPodInterface: false
+	    tpm: { persistent: true }
+	    disks: [ { name: root, disk: { bus: virtio } } ]
+	volumes: [ { name: root, containerDisk: { image: 'file://$T/img/efi.img' } } ]
 YAML
-mv "$T/new" "$T/a/manifests/kept.yaml"
-
 # Meanwhile one whose TPM is of its run alone, and one with EFI of whose variables that is so, and which has nothing to boot.
-cat >"$T/new" <<-YAML
-	apiVersion: kubevirt.io/v1
-	kind: VirtualMachine
-	metadata: { name: brief }
-	spec:
-	  runStrategy: Always
-	  template:
-	    spec:
-	      terminationGracePeriodSeconds: 0
-	      domain:
-	        memory: { guest: 128Mi }
-	        devices:
-	          autoattachPodInterface: false
-	          tpm: {}
-	          disks: [ { name: root, disk: { bus: virtio } } ]
-	      volumes:
-	      - { name: root, containerDisk: { image: 'file://$T/img/guest.img' } }
-	---
-	apiVersion: kubevirt.io/v1
-	kind: VirtualMachine
-	metadata: { name: bare }
-	spec:
-	  runStrategy: Always
-	  template:
-	    spec:
-	      terminationGracePeriodSeconds: 0
-	      domain:
-	        memory: { guest: 128Mi }
-	        firmware: { bootloader: { efi: { secureBoot: false } } }
-	        devices: { autoattachPodInterface: false }
+machine_at a brief <<-YAML
+	domain:
+	  memory: { guest: 128Mi }
+	  devices:
+	    autoattachPodInterface: false
+	    tpm: {}
+	    disks: [ { name: root, disk: { bus: virtio } } ]
+	volumes: [ { name: root, containerDisk: { image: 'file://$T/img/guest.img' } } ]
 YAML
-mv "$T/new" "$T/a/manifests/brief.yaml"
+machine_at a bare <<-YAML
+	domain:
+	  memory: { guest: 128Mi }
+	  firmware: { bootloader: { efi: { secureBoot: false } } }
+	  devices: { autoattachPodInterface: false }
+YAML
 await 'it runs at a' runs_at a brief
 learn_run a brief
 await 'it counts' counts_at a brief 1
@@ -140,13 +112,7 @@ show_firmware
 holds '… until it is' check a b
 
 sum=$(sha256sum "$(nvram a)")
-cat >"$T/new" <<-YAML
-	apiVersion: migrations.kubevirt.io/v1alpha1
-	kind: MigrationPolicy
-	metadata: { name: slow }
-	spec: { bandwidthPerMigration: 1Mi, selectors: { virtualMachineInstanceSelector: { app: kept } } }
-YAML
-at a apply -f "$T/new" >/dev/null || fail 'a policy cannot be applied'
+policy_at a slow kept 'bandwidthPerMigration: 1Mi'
 holds 'it is to move slowly' migrate a kept b
 soon '… what it keeps is made ready for there' isnt_empty nvram b
 holds '… and is called off' at a migrate-cancel kept
