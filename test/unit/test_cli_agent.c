@@ -9,12 +9,12 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/http.h"
+#include "test/lib/agent_socket.h"
 
 Suite *test_cli_agent_suite(void);
 
@@ -64,22 +64,6 @@ struct scene {
 	enum exit_code exit;
 	const char *out, *err; /* all of standard output; what standard error must contain */
 };
-
-static char folder[] = "/tmp/vmactl-test-XXXXXX";
-static char socket_path[64];
-
-static void setup(void)
-{
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-	snprintf(socket_path, sizeof(socket_path), "%s/s", folder);
-	setenv("VMAGENT_SOCKET", socket_path, 1);
-}
-
-static void teardown(void)
-{
-	unlink(socket_path);
-	rmdir(folder);
-}
 
 /* Reads one whole request: its head, and as much body as that says. */
 static void read_request(int fd, struct buf *request)
@@ -134,14 +118,9 @@ static void play(int listener, const struct exchange *exchanges)
 
 static pid_t start_agent(const struct exchange *exchanges)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-	pid_t pid;
+	int listener = agent_socket_listen();
+	pid_t pid = fork();
 
-	copy_str(address.sun_path, sizeof(address.sun_path), socket_path);
-	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
-	ck_assert_int_eq(listen(listener, 16), 0);
-	pid = fork();
 	if (!pid)
 		play(listener, exchanges);
 	close(listener);
@@ -468,7 +447,7 @@ START_TEST(a_line_is_typed)
 	int status = 0;
 
 	if (scene->exchanges[0].request)
-		unlink(socket_path);
+		unlink(agent_socket_path());
 	ck_assert_msg(streq(out, scene->out), "%s prints:\n%s", scene->line, out);
 	ck_assert_msg(*scene->err ? !!strstr(err, scene->err) : !*err, "%s complains:\n%s",
 		scene->line, err);
@@ -482,12 +461,8 @@ END_TEST
 START_TEST(a_silent_agent_is_not_waited_for)
 {
 	autofree char *out = NULL, *err = NULL;
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	int listener = agent_socket_listen();
 
-	copy_str(address.sun_path, sizeof(address.sun_path), socket_path);
-	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
-	ck_assert_int_eq(listen(listener, 1), 0);
 	ck_assert_int_eq(type("get vm --request-timeout=50ms", NULL, &out, &err), EXIT_TIMEOUT);
 	ck_assert_str_eq(err, "error: the agent did not answer in time\n");
 	close(listener);
@@ -498,17 +473,13 @@ END_TEST
 START_TEST(an_agent_that_answers_before_it_is_asked)
 {
 	static const char answer[] = "HTTP/1.1 429 X\r\nContent-Length: 8\r\n\r\ntoo many";
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int listener = socket(AF_UNIX, SOCK_STREAM, 0), fd;
+	int listener = agent_socket_listen(), fd;
 	struct http h = { .fd = -1 };
 	struct http_call call = { .line = "GET /" };
 	struct buf body = { 0 };
 	struct err err = { 0 };
 
-	copy_str(address.sun_path, sizeof(address.sun_path), socket_path);
-	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
-	ck_assert_int_eq(listen(listener, 1), 0);
-	ck_assert_int_eq(http_connect(&h, socket_path, &err), 0);
+	ck_assert_int_eq(http_connect(&h, agent_socket_path(), &err), 0);
 	fd = accept(listener, NULL, NULL);
 	ck_assert_int_eq(write(fd, answer, strlen(answer)), (int)strlen(answer));
 	close(fd);
@@ -527,7 +498,7 @@ Suite *test_cli_agent_suite(void)
 	Suite *s = suite_create("cli agent");
 	TCase *t = tcase_create("scenes");
 
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, agent_socket_set_up, agent_socket_tear_down);
 	tcase_set_timeout(t, 15);
 	tcase_add_loop_test(t, a_line_is_typed, 0, ARRAY_SIZE(scenes));
 	tcase_add_test(t, a_silent_agent_is_not_waited_for);

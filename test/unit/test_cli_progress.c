@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include "test/lib/agent_socket.h"
 
 Suite *test_cli_progress_suite(void);
 
@@ -88,33 +88,6 @@ END_TEST
 	",\"progress\":{\"bytesTotal\":4096,\"bytesRemaining\":2048,\"bytesPerSecond\":1024,\"secondsLeft\":2}"
 #define MOVED ",\"migrationState\":{\"targetNode\":\"host-b\"}"
 
-static char folder[] = "/tmp/vmactl-test-XXXXXX";
-static char socket_path[64];
-
-static void setup(void)
-{
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-	snprintf(socket_path, sizeof(socket_path), "%s/s", folder);
-	setenv("VMAGENT_SOCKET", socket_path, 1);
-}
-
-static void teardown(void)
-{
-	unlink(socket_path);
-	rmdir(folder);
-}
-
-static int listen_here(void)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-
-	copy_str(address.sun_path, sizeof(address.sun_path), socket_path);
-	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
-	ck_assert_int_eq(listen(listener, 16), 0);
-	return listener;
-}
-
 /* The n-th request gets the n-th body; the watch that is not answered stays open. */
 static void answer(int listener, const char *const *bodies)
 {
@@ -166,7 +139,7 @@ START_TEST(a_terminal_has_one_line)
 	static const char *const bodies[] = { "", LIST(OBJECT("Running", HALF_WAY)),
 		"{\"type\":\"MODIFIED\",\"object\":" OBJECT("Succeeded", MOVED) "}\n", NULL };
 	FILE *err = tmpfile();
-	int listener = listen_here(), master, status;
+	int listener = agent_socket_listen(), master, status;
 	pid_t pid = begin_on_terminal(&master, err);
 	struct buf seen = { 0 };
 
@@ -189,7 +162,7 @@ START_TEST(an_interrupt_says_that_it_goes_on)
 {
 	static const char *const bodies[] = { "", LIST(OBJECT("Running", "")), NULL };
 	FILE *err = tmpfile();
-	int listener = listen_here(), master, status;
+	int listener = agent_socket_listen(), master, status;
 	pid_t pid = begin_on_terminal(&master, err);
 	struct buf seen = { 0 };
 	char words[128] = "";
@@ -217,7 +190,7 @@ Suite *test_cli_progress_suite(void)
 	tcase_add_loop_test(lines_case, percents_are_whole, 0, ARRAY_SIZE(percents));
 	tcase_add_loop_test(lines_case, a_line_fits, 0, ARRAY_SIZE(lines));
 	suite_add_tcase(s, lines_case);
-	tcase_add_checked_fixture(terminal, setup, teardown);
+	tcase_add_checked_fixture(terminal, agent_socket_set_up, agent_socket_tear_down);
 	tcase_set_timeout(terminal, 60);
 	tcase_add_test(terminal, a_terminal_has_one_line);
 	tcase_add_test(terminal, an_interrupt_says_that_it_goes_on);
