@@ -66,7 +66,7 @@ static struct origin *origins_add(struct agent *agent, enum object_kind kind, co
 }
 
 /* The file is part of the row's key, so that the old row has to go. */
-void origin_set_file(struct agent *agent, struct origin *o, const char *file)
+static void set_file(struct agent *agent, struct origin *o, const char *file)
 {
 	if (streq(o->file, file))
 		return;
@@ -84,7 +84,7 @@ struct origin *origins_get(struct agent *agent, const char *file, const struct m
 
 	if (!o)
 		o = origins_add(agent, manifest->kind, manifest->ns, manifest->name);
-	origin_set_file(agent, o, file);
+	set_file(agent, o, file);
 	o->gone = o->removed = false;
 	return o;
 }
