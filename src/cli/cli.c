@@ -53,6 +53,15 @@ void cli_report(struct cli *cli, struct fault *fault)
 	fault_done(fault);
 }
 
+void cli_report_none(const struct cli *cli, bool of_the_host)
+{
+	fflush(stdout);
+	if (of_the_host || !cli_namespace(cli))
+		fprintf(stderr, "No resources found\n");
+	else
+		fprintf(stderr, "No resources found in %s namespace.\n", cli_namespace(cli));
+}
+
 const char *cli_namespace(const struct cli *cli)
 {
 	if (cli->args.all_namespaces)

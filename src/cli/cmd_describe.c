@@ -92,6 +92,7 @@ static void why(const struct node *object)
 	bool any = false;
 
 	field(object, "Reason:", "status.reason");
+	field(object, "Why:", "status.migrationState.failureReason");
 	for (size_t i = 0; conditions && i < conditions->n_children; i++) {
 		const struct node *condition = conditions->children[i];
 		const char *reason = node_text(condition, "reason");
@@ -218,6 +219,8 @@ static int describe_all(struct cli *cli, const struct resource *resource, struct
 		show_object(items->children[i]);
 		ret = show_events(cli, &target, fault);
 	}
+	if (!ret && (!items || !items->n_children))
+		cli_report_none(cli, resource->of_the_host);
 	node_free(answer);
 	return ret;
 }

@@ -127,10 +127,7 @@ static int get_once(struct get *g, const struct targets *targets, struct fault *
 	fflush(stdout);
 	if (ret || g->any || wants_list(g) || targets->list[0].name)
 		return ret;
-	if (g->cli->args.all_namespaces || targets->list[0].resource->of_the_host)
-		fprintf(stderr, "No resources found\n");
-	else
-		fprintf(stderr, "No resources found in %s namespace.\n", cli_namespace(g->cli));
+	cli_report_none(g->cli, targets->list[0].resource->of_the_host);
 	return 0;
 }
 

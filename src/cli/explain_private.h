@@ -17,6 +17,8 @@ void explain_output(const struct story *s, struct node *to);
 
 /* explain_why.c: in one sentence. Owned. */
 char *explain_why(const struct story *s);
+/* explain_move.c: the same of one that is between two hosts; NULL: it is not. Owned. */
+char *explain_move(const struct story *s);
 const char *story_status(
 	const struct story *s); /* printable status or phase; a constant or borrowed */
 const char *story_strategy(const struct story *s);

@@ -274,6 +274,10 @@ char *explain_why(const struct story *s)
 		{ "gone", why_gone },
 	};
 
+	char *move = explain_move(s);
+
+	if (move)
+		return move;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (streq(rows[i].status, story_status(s)))
 			return rows[i].why(s);

@@ -216,7 +216,7 @@ static struct phrase doubt_of(const struct migration *g)
 			" may have taken it while this host was away: it is not "
 			"started until that host has said" },
 		gave = { "it was handed over to ",
-			", which has not said that it has it: nobody runs it until then" },
+			", which has not said that it has it: here it does not run any more" },
 		sends = { "it runs at ",
 			", as far as is known, and needs the memory that is still here; "
 			"that host does not answer" },

@@ -356,11 +356,12 @@ int migrations_check_begin(const struct agent *agent, const struct request *requ
 	const char *to = target_of(agent, request);
 	const struct migration *other = migrations_unfinished(agent, request->ns, request->name);
 
+	if (agent_check_orders(m, err) < 0)
+		return -(int)err->code;
 	if (!m->vmi || m->vmi->phase != PHASE_RUNNING || vmi_is_stopping(m->vmi))
 		return err_set(err, ERR_CONFLICT,
 			"'%s' does not run: only a running guest can be moved", request->name);
-	if (agent_check_orders(m, err) < 0 ||
-		(!request->dry_run && migrations_check_run(m->vmi, err) < 0))
+	if (!request->dry_run && migrations_check_run(m->vmi, err) < 0)
 		return -(int)err->code;
 	if (other)
 		return err_set(err, ERR_CONFLICT, "it is to move%s%s%s already: %s",

@@ -77,9 +77,12 @@ is '… for how long at most' "$(move_at b slow '.status.phaseTransitionTimestam
 is '… to which Pod' "$(move_at a slow .status.migrationState.targetPod)" "$(at b get pods -o jsonpath='{.items[0].metadata.name}')"
 is '… where it is and goes are labels of its run' "$(at a get vmi -o name \
 	-l kubevirt.io/nodeName=host-a,kubevirt.io/migrationTargetNodeName=host-b)" virtualmachineinstance.kubevirt.io/one
+shows '… its VM says where it goes' "on its way to 'host-b'" at a explain one
+shows '… and whence it comes' "on its way here from 'host-a'" at b explain one
 is '… its VM waits for it as one that migrates' "$(at b get vm one -o jsonpath='{.spec.runStrategy} {.status.printableStatus}')" \
 	'WaitAsReceiver Migrating'
 is '… and nobody has paused it' "$(vmi_at b one '.status.conditions[?(@.type=="Paused")].reason')" ''
+denies '… and there it takes no orders' "on its way here from 'host-a': give the order there" at b start one
 denies '… a second one is refused' "it is to move to 'host-b' already: slow" k create -f <(move again one b)
 denies '… on the other host it cannot be deleted' "cancel it there" at b delete vmim slow
 shows '… deleting it calls it off' 'deleted' k delete vmim slow --timeout="${PATIENCE}s"

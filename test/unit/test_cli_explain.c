@@ -25,6 +25,15 @@ Suite *test_cli_explain_suite(void);
 	"{\"metadata\":{\"uid\":\"u1\"" meta "},\"spec\":{},\"status\":{\"phase\":\"" phase "\"," \
 	"\"phaseTransitionTimestamps\":[{\"phase\":\"" phase                                      \
 	"\",\"phaseTransitionTimestamp\":\"2026-11-29T" since "Z\"}]" more "}}"
+/* On its way from a to b. */
+#define VMI_ON(host, phase, meta, more)                                                           \
+	"{\"metadata\":{\"uid\":\"u1\"" meta "},\"spec\":{},\"status\":{\"phase\":\"" phase "\"," \
+	"\"nodeName\":\"" host                                                                    \
+	"\",\"migrationState\":{\"sourceNode\":\"a\",\"targetNode\":\"b\"" more "}}}"
+#define MOVES "00:09:40 u1 Migrating agent|moving to 'b'\n"
+#define DOUBT                                 \
+	"00:09:50 u1 MigrationInDoubt agent|" \
+	"it was handed over to 'b', which has not said that it has it\n"
 #define DELETED ",\"deletionTimestamp\":\"2026-11-29T00:09:50Z\""
 
 /* One event a line: TIME UID REASON ACTOR | MESSAGE */
@@ -53,6 +62,43 @@ static const struct {
   "Now:      a run in phase Running, since 9m58s ago\n"
   "History:  2026-11-29T00:00:00Z  manifest applied (file web.yaml)\n"
   "          2026-11-29T00:00:02Z  phase Scheduled -> Running\n" },
+{ "goes to another host",
+  VM_STATUS("Always", "Migrating", ""), VMI_ON("a", "Running", "", ""), CREATED BOOTED MOVES, NULL,
+  "default/web is Migrating: its guest is on its way to 'b': 'vmactl get vmim -o wide' shows how far it is\n"
+  "Wanted:   run strategy Always\n"
+  "Now:      a run in phase Running\n"
+  "History:  2026-11-29T00:00:00Z  manifest applied (file web.yaml)\n"
+  "          2026-11-29T00:00:02Z  phase Scheduled -> Running\n"
+  "          2026-11-29T00:09:40Z  moving to 'b'\n" },
+{ "comes from another host",
+  VM_STATUS("WaitAsReceiver", "WaitingForReceiver", CONDITION("Ready", "False", "GuestNotRunning", "it does not run")),
+  VMI_ON("b", "WaitingForSync", "", ""), "", NULL,
+  "default/web is WaitingForReceiver: its guest is on its way here from 'a'\n"
+  "Wanted:   run strategy WaitAsReceiver\n"
+  "Now:      a run in phase WaitingForSync\n" },
+{ "in doubt",
+  VM_STATUS("Always", "Migrating", ""), VMI_ON("a", "Running", "", ""), MOVES DOUBT, NULL,
+  "default/web is Migrating: it was handed over to 'b', which has not said that it has it\n"
+  "Wanted:   run strategy Always\n"
+  "Now:      a run in phase Running\n"
+  "History:  2026-11-29T00:09:40Z  moving to 'b'\n"
+  "          2026-11-29T00:09:50Z  it was handed over to 'b', which has not said that it has it\n" },
+{ "no longer in doubt",
+  VM_STATUS("Always", "Running", ""), VMI_ON("a", "Running", "", ",\"completed\":true,\"failed\":true"),
+  DOUBT "00:09:55 u1 FailedMigration agent|migration to 'b' failed: …\n", NULL,
+  "default/web is Running: its guest runs\n"
+  "Wanted:   run strategy Always\n"
+  "Now:      a run in phase Running\n"
+  "History:  2026-11-29T00:09:50Z  it was handed over to 'b', which has not said that it has it\n"
+  "          2026-11-29T00:09:55Z  migration to 'b' failed: …\n" },
+{ "has just moved",
+  VM_STATUS("Always", "Terminating", ""), VMI_ON("a", "Succeeded", DELETED, ",\"completed\":true"),
+  "00:01:00 v DeleteRequested user.0|delete accepted\n" MOVES, NULL,
+  "default/web is Terminating: it has moved to 'b': ask there\n"
+  "Wanted:   run strategy Always\n"
+  "Now:      a run in phase Succeeded; it is to end\n"
+  "History:  2026-11-29T00:01:00Z  delete accepted (user 0)\n"
+  "          2026-11-29T00:09:40Z  moving to 'b'\n" },
 { "waits for what it names",
   VM_STATUS("Always", "Stopped", CONDITION("Failure", "True", "FailedFindInstancetype",
     "virtualmachineclusterinstancetypes.instancetype.kubevirt.io \\\"u1\\\" not found")), NULL, CREATED, NULL,
