@@ -229,14 +229,61 @@ static void check_homes(struct world *w)
 		world_fail(w, "all is well, and web is at %u hosts", homes);
 }
 
+struct verdict { /* of a migration, on one host */
+	struct world *w;
+	char uid[UID_SIZE];
+	char phase[16];
+};
+
+static int compare_verdict(void *ctx, const struct object_row *row)
+{
+	struct verdict *v = ctx;
+	cJSON *root = cJSON_Parse(row->object);
+	const char *phase = look_text(root, "status.phase");
+
+	if (streq(row->uid, v->uid) && !streq(phase, v->phase))
+		world_fail(v->w, "all is well, and %s of %s is %s on one host and %s on another",
+			row->name, or_none(look_text(root, "spec.vmiName")), v->phase,
+			or_none(phase));
+	cJSON_Delete(root);
+	return 0;
+}
+
+static int check_verdict(void *ctx, const struct object_row *row)
+{
+	struct object_query migrations = { .kind = KIND_MIGRATION };
+	struct verdict v = { .w = ctx };
+	cJSON *root = cJSON_Parse(row->object);
+	struct world *host;
+
+	copy_str(v.uid, UID_SIZE, row->uid);
+	copy_str(v.phase, sizeof(v.phase), or_none(look_text(root, "status.phase")));
+	for (unsigned i = 0; (host = world_host(v.w, i)); i++)
+		store_each(host->store, &migrations, compare_verdict, &v, NULL);
+	cJSON_Delete(root);
+	return 0;
+}
+
+/* Whoever knows of a migration knows the same end of it. */
+static void check_verdicts(struct world *w)
+{
+	struct object_query migrations = { .kind = KIND_MIGRATION };
+	struct world *host;
+
+	for (unsigned i = 0; (host = world_host(w, i)); i++)
+		store_each(host->store, &migrations, check_verdict, w, NULL);
+}
+
 void look_rest(struct world *w)
 {
 	struct object_query vms = { .kind = KIND_VM };
 	autofree char *end = look_end(w);
 
 	store_each(w->store, &vms, check_vm, w, NULL);
-	if (w->lab && !w->host)
+	if (w->lab && !w->host) {
 		check_homes(w);
+		check_verdicts(w);
+	}
 	if (strstr(end, "not over"))
 		world_fail(w, "all is well, and a migration does not end:\n%s", end);
 	if (strstr(end, "LEFT OVER"))
