@@ -331,6 +331,14 @@ static void do_mark(struct command *c)
 	look_mark(c->w, c->words[0]);
 }
 
+static void do_count(struct command *c)
+{
+	struct world *all = world_main(c->w);
+
+	free(all->counted);
+	all->counted = census(all);
+}
+
 /* clang-format off */
 static const struct {
 	const char *name;
@@ -371,6 +379,7 @@ static const struct {
 	{ "wait",    1, do_wait },
 	{ "expect",  2, do_expect },
 	{ "mark",    1, do_mark },
+	{ "count",   0, do_count },
 	{ "walk",    1, do_walk },
 	{ "hosts",   1, do_walk },
 	{ "net",     1, do_net },

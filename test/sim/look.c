@@ -411,6 +411,16 @@ static bool metric_holds(struct world *w, const char *name, const char *want, st
 	return line && (!want || number_holds((unsigned)atof(strrchr(line, ' ')), want, why));
 }
 
+/* Nothing has grown or gone since "count". */
+static bool counts_hold(struct world *w, struct buf *why)
+{
+	autofree char *now = census(w);
+	const char *before = world_main(w)->counted;
+
+	buf_printf(why, " there was %s, and now there is %s", before ? before : "nothing", now);
+	return streq(now, before);
+}
+
 bool look_kind(const char *word, enum object_kind *ret)
 {
 	/* clang-format off */
@@ -456,6 +466,8 @@ bool look_holds(struct world *w, char *const *words, size_t n, struct buf *why)
 	}
 	if (left >= 2 && streq(at[0], "metric"))
 		return metric_holds(w, at[1], left > 2 ? at[2] : NULL, why) != no;
+	if (left == 2 && streq(at[0], "counts") && streq(at[1], "same"))
+		return counts_hold(w, why);
 	if (left == 2 && streq(at[0], "data"))
 		return has_data(w, at[1]) != no;
 	if (left == 3 && streq(at[0], "listed"))

@@ -189,16 +189,42 @@ static void check_log(struct world *w, struct line *line, const struct run_optio
 }
 
 /* "@node2 COMMAND" is done there, all else on the first host. */
-static void run_line(struct world *w, struct line *line, const struct run_options *options)
+static void run_text(struct world *w, const char *command, const char *block)
 {
-	autofree char *text = xstrdup(line->text);
+	autofree char *text = xstrdup(command);
 	char *words[WORDS_MAX];
 	size_t n = split(text, words), at = n && words[0][0] == '@';
 	struct world *host = at ? world_named(w, words[0] + 1) : w;
 
-	if (!host || !command_run(host, words + at, n - at, line->block))
+	if (!host || !command_run(host, words + at, n - at, block))
 		world_fail(w, "no such command");
 	world_settle(host ? host : w);
+}
+
+/* again N <<END: the lines up to END, so many times; what they log is not looked at. */
+static void run_again(struct world *w, const struct line *line)
+{
+	struct buf log;
+
+	for (int times = atoi(line->text + strlen("again ")); times > 0; times--) {
+		autofree char *copy = xstrdup(line->block ? line->block : "");
+		char *rest = copy, *text;
+
+		while (!w->failure[0] && (text = strsep(&rest, "\n"))) {
+			if (*text)
+				run_text(w, text, NULL);
+		}
+	}
+	take_log(w, &log);
+	buf_done(&log);
+}
+
+static void run_line(struct world *w, struct line *line, const struct run_options *options)
+{
+	if (starts_with(line->text, "again "))
+		run_again(w, line);
+	else
+		run_text(w, line->text, line->block);
 	check_log(w, line, options);
 }
 

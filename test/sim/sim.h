@@ -11,6 +11,7 @@
  *   client.c      requests and their retries; folder.c: the manifest folder
  *   watch*.c      the invariants of design §6, asserted at each commit and each action
  *   look.c        what the API would show: predicates for `expect` and `wait until`
+ *   census.c      how many there are of everything
  *   endstate.c    what must be the same at the end of every run of a scenario
  *   scenario.c    scenario files; commands*.c: what their lines do; transcript.c: the expected log
  *   lab.c         several hosts, each a world of its own, with one clock and a network between their agents
@@ -333,6 +334,7 @@ struct world {
 	struct mark marks[MARKS_MAX];
 	size_t n_marks;
 
+	char *counted;                    /* owned or NULL: what there was at the last "count" */
 	struct buf log;                   /* since it was last taken */
 	bool any_end;                     /* what is waited for need not come */
 	bool quiet;                       /* the log is not compared */
@@ -472,6 +474,9 @@ char *look_all(struct world *w); /* VMs and VMIs with all that is stored; owned 
 bool look_kind(const char *word, enum object_kind *ret); /* "vm" */
 bool look_holds(struct world *w, char *const *words, size_t n, struct buf *ret_why);
 void look_mark(struct world *w, const char *name);
+
+/* census.c: how many there are of everything, on all hosts; owned by the caller. */
+char *census(struct world *w);
 
 /* endstate.c */
 char *look_end(struct world *w); /* the end state; owned */

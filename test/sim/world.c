@@ -195,6 +195,7 @@ void world_done(struct world *w)
 	client_done(&w->client);
 	host_shares_done(&w->shares);
 	free(w->queue);
+	free(w->counted);
 	buf_done(&w->log);
 	log_to(NULL, NULL);
 }
