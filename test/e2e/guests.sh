@@ -140,11 +140,12 @@ ring_sum() # N
 
 # wrote_well HOST NAME: it ends to write, and what it finds in its memory and on its disk is what it wrote, to the last
 # block. Prints what is wrong.
+WROTE='^wrote [0-9]* [0-9a-f]\{32\} [0-9a-f]\{32\}' # all of the line: half of it may be there first
 wrote_well()
 {
 	local line n
-	tell_at "$1" "$2" write-off '^wrote [0-9]'
-	line=$(grep -a '^wrote [0-9]' "$(line_at "$1" "$2")" | tail -n 1 | tr -d '\r')
+	tell_at "$1" "$2" write-off "$WROTE"
+	line=$(grep -a "$WROTE" "$(line_at "$1" "$2")" | tail -n 1 | tr -d '\r')
 	n=$(cut -d ' ' -f 2 <<<"$line")
 	[ "$n" -ge 16 ] || echo "only $n blocks"
 	[ "$line" = "wrote $n $(ring_sum "$n") $(ring_sum "$n")" ] || echo "$line; both should hold $(ring_sum "$n")"
