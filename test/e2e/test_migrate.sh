@@ -42,6 +42,9 @@ secret_at()
 }
 secret_of() { at "$1" get secret seed -o jsonpath='{.data.userdata}' | base64 -d; }     # HOST
 seed_sum() { sha256sum <"$T/$1/state/vmi/${uid[$2]}/seed.iso"; }                        # HOST NAME
+# Open descriptors and threads of both agents.
+held_by_agents() { find "/proc/${HOST_AGENT[a]}/"{fd,task} "/proc/${HOST_AGENT[b]}/"{fd,task} -mindepth 1 -maxdepth 1 | wc -l; }
+holds_no_more() { [ "$(held_by_agents)" -le "$1" ]; } # NUMBER
 check() { at "$1" migrate "$2" --to="host-$3" --check >"$T/log/check-$2-$3.txt" 2>&1; } # FROM NAME TO
 found() { grep -q "^  $3: .*$4" "$T/log/check-$1-$2.txt"; }                             # NAME TO CHECK WORDS
 says_where() { at "$1" get vm "$2" 2>&1 | grep -q "it has moved to 'host-$3'"; }        # HOST NAME WHERE
@@ -77,6 +80,8 @@ is '… and has not run' "$(last_tick b one)" ''
 at b unpause vmi one >/dev/null
 soon '… until it is to' counts_at b one 2
 at b delete vm one >/dev/null
+await 'one is gone' gone_from b one
+held=$(held_by_agents) # some of it for a moment
 
 blank_disk "$T/disks/two.img"
 vm_at a two "hostDisk: { path: $T/disks/two.img, type: Disk, shared: true }"
@@ -93,6 +98,7 @@ last=$(last_tick a two)
 at a unpause two >/dev/null
 soon '… and it goes on when it is told' counts_at a two "${last:-0}"
 at a delete vm two >/dev/null
+soon '… which leaves no descriptor and no thread behind' holds_no_more "$held"
 
 blank_disk "$T/a/disks/three.img"
 vm_at a three "hostDisk: { path: $T/a/disks/three.img, type: Disk }"
@@ -141,3 +147,8 @@ disable_tls a
 await 'the agents see each other' peers_see_each_other
 moves b four a 'without encryption, which both have chosen'
 holds '… and the logs warn' grep -q 'NOT ENCRYPTED' "$T/log/agent-a.log" "$T/log/agent-b.log"
+
+# The watcher itself: another one where it was is heard.
+mkdir -p "$T/b/state/vmi/${uid[four]}"
+echo "tick $(last_tick a four)" >>"$(line_at b four)"
+soon 'who hears all hears a second one' not same '' ticks_in_order

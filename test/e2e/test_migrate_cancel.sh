@@ -21,6 +21,7 @@ has_phase() { [ "$(move_at "$1" "$2" .status.phase)" = "$3" ]; }      # HOST NAM
 move_has() { [ -n "$(move_at "$@")" ]; }                             # HOST NAME PATH
 at_target() { virsh_on b list --all --name | grep .; run_folders b; find "$T/b/run/vmagent/mig" -mindepth 1; }
 reserved_at() { virsh_on "$1" net-dumpxml vmagent 2>/dev/null | grep -c '<host mac='; } # HOST: addresses on its own network
+mac_at() { virsh_on "$1" dumpxml default_one | sed -n "s/.*<mac address='\(.*\)'.*/\1/p"; } # HOST
 is_clean() { same '' at_target && gone_from b one && not has_relay a && no_relays; }
 is_late() { at a "$@" 2>&1 | grep -q "it is too late: all of it is at 'host-b' already"; }
 
@@ -73,6 +74,7 @@ slow_qemu_img
 movers_begin
 ticks_follow
 NETWORKED=true vm_at a one 'emptyDisk: { capacity: 8Mi }'
+mac=$(mac_at a)
 reserved=$(reserved_at a) # 0 where QEMU's own network stack had to take its place
 echo "# addresses reserved at the source: $reserved"
 
@@ -143,5 +145,8 @@ soon '… it goes over' has_phase a "$name" Succeeded
 soon '… as the target says' has_phase b "$name" Succeeded
 soon '… the guest counts on there' counts_at b one "$last"
 is '… as the same run' "$(vmi_at b one .metadata.uid)" "${uid[one]}"
+is '… with its address in the network' "$(mac_at b)" "${mac:-none}"
+is '… for which the other host'\''s has a reservation' "$(reserved_at b)" "$reserved"
+soon '… and this one'\''s has none' same 0 reserved_at a
 is '… and nobody has heard two of it' "$(ticks_in_order)" ''
 soon '… no relay is left' no_relay_left

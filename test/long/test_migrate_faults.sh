@@ -16,3 +16,9 @@ RANDOM=$SEED
 faults_begin
 faults_run "$ROUNDS" "${CASES-.}" # a pattern of those in faults.sh
 print_phases
+if [ "$ROUNDS" -ge 60 ] && [ -z "${CASES-}" ]; then # less would show too little
+	for phases in prepare perform 'call reply evidence' 'released owner' finalized; do
+		# shellcheck disable=SC2086
+		holds "at least 5 in: $phases" test "$(count_in $phases)" -ge 5
+	done
+fi
