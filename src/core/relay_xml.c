@@ -1,189 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A walk that collects, and the same walk that compares. Elements of other name spaces (QEMU's command line among them)
- * keep theirs in their path, so nothing passes for what it is not.
+ * Documents, and the walk that takes one apart into facts, device by device. Elements of other name spaces (QEMU's command
+ * line among them) keep theirs in their path, so nothing passes for what it is not.
  */
 #include "core/relay_xml.h"
 
 #include <libxml/parser.h>
 #include <string.h>
 
+#include "core/relay_facts.h"
+
 #define DEPTH_MAX    32
 #define ELEMENTS_MAX 20000
 #define SHOWN        "%.120s" /* of what comes from outside, in words */
-
-struct xml_facts {
-	char **list; /* sorted */
-	size_t n, cap;
-	char *name, *uuid;
-};
+#define DEVICES      "domain/devices"
+#define UNIT         "KiB" /* in which libvirt tells memory */
 
 struct walk {
-	struct xml_facts *collect;     /* or NULL: compare … */
-	const struct xml_facts *known; /* … with these */
+	struct xml_facts *into;
+	bool prepared; /* all of it is kept; else not what is harmless */
+	size_t device; /* the one that it is in; 0: none */
 	unsigned elements;
 	struct err *err;
 };
 
-/* ---- what reaches nothing of the host ------------------------------------------------------------------ */
+/* ---- amounts ---------------------------------------------------------------------------------------- */
 
-/* Elements with all that is below them; * is any one element. libvirt adds, drops and spells out these by itself. */
-static const char *const harmless[] = {
-	"domain/title",
-	"domain/description",
-	"domain/genid",
-	"domain/memory",
-	"domain/currentMemory",
-	"domain/maxMemory",
-	"domain/vcpu",
-	"domain/vcpus",
-	"domain/cputune",
-	"domain/iothreads",
-	"domain/iothreadids",
-	"domain/os/type",
-	"domain/os/boot",
-	"domain/os/bootmenu",
-	"domain/features",
-	"domain/cpu",
-	"domain/clock",
-	"domain/pm",
-	"domain/devices/controller",
-	"domain/devices/memballoon",
-	"domain/devices/video",
-	"domain/devices/panic",
-	"domain/devices/hub",
-	"domain/devices/*/address",
-	"domain/devices/*/alias",
-	"domain/devices/*/boot",
-	"domain/devices/*/protocol",
-	"domain/devices/disk/target",
-	"domain/devices/disk/iotune",
-	"domain/devices/disk/blockio",
-	"domain/devices/disk/geometry",
-	"domain/devices/disk/serial",
-	"domain/devices/disk/wwn",
-	"domain/devices/serial/target",
-	"domain/devices/channel/target",
-	"domain/devices/parallel/target",
-	"domain/devices/interface/mac",
-	"domain/devices/interface/model",
-	"domain/devices/interface/bandwidth",
-	"domain/devices/interface/mtu",
-	"domain/devices/interface/link",
+static const struct {
+	const char *path, *attribute; /* NULL: its text */
+	enum facts_amount amount;
+	bool adds; /* to those of its kind that were met before */
+} amounts[] = {
+	{ "domain/memory", NULL, FACTS_MEMORY, false },
+	{ "domain/cpu/numa/cell", "memory", FACTS_NUMA, true },
+	{ "domain/vcpu", NULL, FACTS_CPUS, false },
+	{ "domain/iothreads", NULL, FACTS_IOTHREADS, false },
 };
 
-/* Attributes that may name a file, a device or a place in the network: prepared, or not there, wherever they stand. */
-static const char *const reaching[] = { "file", "dev", "path", "dir", "rendernode", "evdev",
-	"script", "uri", "socket", "host", "bridge", "network" };
-
-/* Of a cookie: all but the domain. Their texts are names of hosts, numbers, and what the CPU can do. */
-static const char *const cookie_parts[] = {
-	"qemu-migration/name",
-	"qemu-migration/uuid",
-	"qemu-migration/hostname",
-	"qemu-migration/hostuuid",
-	"qemu-migration/feature",
-	"qemu-migration/graphics",
-	"qemu-migration/lockstate",
-	"qemu-migration/network",
-	"qemu-migration/nbd",
-	"qemu-migration/statistics",
-	"qemu-migration/cpu",
-	"qemu-migration/capabilities",
-	"qemu-migration/blockDirtyBitmaps",
-};
-
-/* Single facts that libvirt adds to every domain. */
-static const char *const added[] = {
-	"domain",
-	"domain/os",
-	"domain/devices",
-	"domain/os/boot@dev=hd",
-	"domain/on_poweroff",
-	"domain/on_poweroff=destroy",
-	"domain/on_reboot",
-	"domain/on_reboot=restart",
-	"domain/on_crash",
-	"domain/on_crash=destroy",
-	"domain/devices/input",
-	"domain/devices/input@type=mouse",
-	"domain/devices/input@type=keyboard",
-	"domain/devices/input@bus=ps2",
-	"domain/devices/audio",
-	"domain/devices/audio@id=1",
-	"domain/devices/audio@type=none",
-	"domain/devices/disk/backingStore",
-	"domain/resource",
-	"domain/resource/partition",
-	"domain/resource/partition=/machine",
-};
-
-static bool matches(const char *pattern, const char *path)
+static char *text_of(xmlChar *taken)
 {
-	for (; *pattern; pattern++) {
-		if (*pattern == '*') {
-			path += strcspn(path, "/");
+	char *ret = xstrdup(taken ? (const char *)taken : "");
+
+	xmlFree(taken);
+	return ret;
+}
+
+/* libvirt reads nothing that is longer than a number either. */
+static uint64_t number_of(const char *text)
+{
+	unsigned long long n = strtoull(text, NULL, 10);
+
+	return strchr(text, '-') ? FACTS_AMOUNT_MAX : MIN(n, (unsigned long long)FACTS_AMOUNT_MAX);
+}
+
+static int check_unit(const struct walk *w, const char *path, xmlNodePtr node)
+{
+	autofree char *unit = text_of(xmlGetNoNsProp(node, BAD_CAST "unit"));
+
+	if (!*unit || streq(unit, UNIT))
+		return 0;
+	return err_set(w->err, ERR_FORBIDDEN,
+		"the XML has '%s@unit=%.40s', and libvirt tells memory in " UNIT, path, unit);
+}
+
+static int meet_amount(const struct walk *w, const char *path, const xmlNode *const_node)
+{
+	xmlNodePtr node = (xmlNodePtr)(uintptr_t)const_node;
+	uint64_t *total = w->into->amounts;
+
+	total[FACTS_IOTHREAD_IDS] += streq(path, "domain/iothreadids/iothread");
+	for (size_t i = 0; i < ARRAY_SIZE(amounts); i++) {
+		const char *attribute = amounts[i].attribute;
+		uint64_t *at = &total[amounts[i].amount], n;
+		autofree char *text = NULL;
+
+		if (!streq(path, amounts[i].path))
 			continue;
-		}
-		if (*pattern != *path++)
-			return false;
+		text = text_of(attribute ? xmlGetNoNsProp(node, BAD_CAST attribute)
+					 : xmlNodeGetContent(node));
+		n = number_of(text);
+		*at = amounts[i].adds ? *at + n : MAX(*at, n);
+		return check_unit(w, path, node);
 	}
-	return *path == '\0';
-}
-
-static bool is_in(const char *const *list, size_t n, const char *path)
-{
-	for (size_t i = 0; i < n; i++)
-		if (matches(list[i], path))
-			return true;
-	return false;
-}
-
-static bool is_harmless(const char *path)
-{
-	return is_in(harmless, ARRAY_SIZE(harmless), path) ||
-		is_in(cookie_parts, ARRAY_SIZE(cookie_parts), path) ||
-		streq(path, "qemu-migration");
-}
-
-/* ---- facts ----------------------------------------------------------------------------------------------- */
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void collect(struct xml_facts *facts, const char *fact)
-{
-	if (facts->n == facts->cap) {
-		facts->cap = facts->cap ? 2 * facts->cap : 64;
-		facts->list = xrealloc_array(facts->list, facts->cap, sizeof(*facts->list));
-	}
-	facts->list[facts->n++] = xstrdup(fact);
-}
-
-static bool is_known(const struct xml_facts *facts, const char *fact)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(added); i++)
-		if (streq(added[i], fact))
-			return true;
-	return facts->n && bsearch(&fact, facts->list, facts->n, sizeof(*facts->list), by_text);
-}
-
-/* value: of an attribute or a text, NULL for an element itself. */
-static int meet(struct walk *w, const char *fact, const char *value, bool free_here)
-{
-	if (w->collect) {
-		collect(w->collect, fact);
-		return 0;
-	}
-	if ((free_here && !(value && value[0] == '/')) || is_known(w->known, fact))
-		return 0;
-	return err_set(w->err, ERR_FORBIDDEN, "the XML has '" SHOWN "', which was not prepared",
-		fact);
+	return 0;
 }
 
 /* ---- the walk --------------------------------------------------------------------------------------------- */
+
+/* value: of an attribute or a text, NULL for an element itself. What is free may still name no path. */
+static void meet(struct walk *w, const char *fact, const char *value, bool free_here)
+{
+	if (w->prepared || !free_here || (value && value[0] == '/'))
+		facts_add(w->into, w->device, fact);
+}
 
 /* libvirt shows the first serial line as a console, too. */
 static char *path_of(const char *parent, const xmlNode *node)
@@ -191,36 +100,27 @@ static char *path_of(const char *parent, const xmlNode *node)
 	const char *name = (const char *)node->name;
 	const char *space = node->ns && node->ns->href ? (const char *)node->ns->href : "";
 
-	if (streq(name, "console") && streq(parent, "domain/devices"))
+	if (streq(name, "console") && streq(parent, DEVICES))
 		name = "serial";
 	return xasprintf("%s%s%s%s%s%s", parent, *parent ? "/" : "", *space ? "{" : "", space,
 		*space ? "}" : "", name);
 }
 
-static int meet_attributes(struct walk *w, const char *path, const xmlNode *node, bool free_here)
+static void meet_attributes(struct walk *w, const char *path, const xmlNode *node, bool free_here)
 {
-	int ret = 0;
-
-	for (const xmlAttr *a = node->properties; a && ret == 0; a = a->next) {
-		xmlChar *value = xmlNodeListGetString(node->doc, a->children, 1);
-		const char *text = value ? (const char *)value : "";
+	for (const xmlAttr *a = node->properties; a; a = a->next) {
+		autofree char *text = text_of(xmlNodeListGetString(node->doc, a->children, 1));
 		autofree char *fact = xasprintf("%s@%s=%s", path, (const char *)a->name, text);
 
 		if (!(streq(path, "domain") && streq((const char *)a->name, "id")))
-			ret = meet(w, fact, text,
-				free_here &&
-					!is_in(reaching, ARRAY_SIZE(reaching),
-						(const char *)a->name));
-		xmlFree(value);
+			meet(w, fact, text, free_here && !facts_reaches((const char *)a->name));
 	}
-	return ret;
 }
 
-static int meet_text(struct walk *w, const char *path, const xmlNode *node, bool free_here)
+static void meet_text(struct walk *w, const char *path, const xmlNode *node, bool free_here)
 {
 	struct buf text = { 0 };
 	const char *from = "";
-	int ret = 0;
 
 	for (const xmlNode *n = node->children; n; n = n->next)
 		if ((n->type == XML_TEXT_NODE || n->type == XML_CDATA_SECTION_NODE) && n->content)
@@ -233,10 +133,9 @@ static int meet_text(struct walk *w, const char *path, const xmlNode *node, bool
 	if (*from) {
 		autofree char *fact = xasprintf("%s=%s", path, from);
 
-		ret = meet(w, fact, from, free_here);
+		meet(w, fact, from, free_here);
 	}
 	buf_done(&text);
-	return ret;
 }
 
 /* The domain in a cookie is one like that of a document of its own. */
@@ -251,20 +150,24 @@ static int visit(struct walk *w, const xmlNode *node, const char *parent, bool f
 	unsigned depth)
 {
 	autofree char *path = path_of(parent, node);
+	bool is_device = streq(parent, DEVICES);
 	int ret;
 
 	if (depth > DEPTH_MAX || ++w->elements > ELEMENTS_MAX)
 		return err_set(w->err, ERR_TOO_LARGE, "the XML is too deep or too large");
-	free_here = free_here || is_harmless(path);
-	ret = meet(w, path, NULL, free_here);
-	if (ret == 0)
-		ret = meet_attributes(w, path, node, free_here);
-	if (ret == 0)
-		ret = meet_text(w, path, node, free_here);
+	if (is_device)
+		w->device = facts_add_device(w->into, path);
+	free_here = free_here || facts_harmless(path);
+	meet(w, path, NULL, free_here);
+	meet_attributes(w, path, node, free_here);
+	meet_text(w, path, node, free_here);
+	ret = meet_amount(w, path, node);
 	for (const xmlNode *n = node->children; n && ret == 0; n = n->next) {
 		if (n->type == XML_ELEMENT_NODE)
 			ret = visit(w, n, persistent(n) ? "" : path, free_here && depth, depth + 1);
 	}
+	if (is_device)
+		w->device = 0;
 	return ret;
 }
 
@@ -318,10 +221,16 @@ static int check_identity(const struct xml_facts *facts, const xmlNode *node, st
 
 static int compare(const struct xml_facts *facts, const xmlNode *top, struct err *err)
 {
-	struct walk w = { .known = facts, .err = err };
+	struct xml_facts *told = facts_new();
+	struct walk w = { .into = told, .err = err };
 	int rc = check_identity(facts, top, err);
 
-	return rc < 0 ? rc : visit(&w, top, "", false, 0);
+	if (rc == 0)
+		rc = visit(&w, top, "", false, 0);
+	if (rc == 0)
+		rc = facts_compare(facts, told, err);
+	xml_facts_free(told);
+	return rc;
 }
 
 int xml_facts_check_domain(const struct xml_facts *facts, const char *xml, size_t len,
@@ -359,12 +268,12 @@ int xml_facts_new(const char *xml, struct xml_facts **ret, struct err *err)
 {
 	xmlDocPtr doc = parse(xml, strlen(xml), "domain", err);
 	struct xml_facts *facts;
-	struct walk w = { .err = err };
+	struct walk w = { .prepared = true, .err = err };
 	int rc;
 
 	if (!doc)
 		return err_set(err, ERR_INVALID, "the prepared XML is no domain's");
-	facts = w.collect = xcalloc(1, sizeof(*facts));
+	facts = w.into = facts_new();
 	facts->name = child_text(xmlDocGetRootElement(doc), "name");
 	facts->uuid = child_text(xmlDocGetRootElement(doc), "uuid");
 	rc = visit(&w, xmlDocGetRootElement(doc), "", false, 0);
@@ -375,21 +284,9 @@ int xml_facts_new(const char *xml, struct xml_facts **ret, struct err *err)
 		xml_facts_free(facts);
 		return rc;
 	}
-	qsort(facts->list, facts->n, sizeof(*facts->list), by_text);
+	facts_sort(facts);
 	*ret = facts;
 	return 0;
-}
-
-void xml_facts_free(struct xml_facts *facts)
-{
-	if (!facts)
-		return;
-	for (size_t i = 0; i < facts->n; i++)
-		free(facts->list[i]);
-	free(facts->list);
-	free(facts->name);
-	free(facts->uuid);
-	free(facts);
 }
 
 const char *xml_facts_name(const struct xml_facts *facts)
