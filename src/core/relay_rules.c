@@ -9,7 +9,7 @@
 
 #define COOKIE_MAX   RPC_FRAME_MAX
 #define OPEN_URI     "qemu:///system"
-#define OPEN_URI_MAX 256
+#define URI_MAX      256
 #define EVENT_CLOSED RPC_CONNECTION_CLOSED
 #define SHOWN        "%.*s"
 #define SHOWN_MAX    80
@@ -195,7 +195,7 @@ static int check_finish(const struct relay_rules *rules, struct rpc_reader *r, s
 /* Only to this host's own driver: libvirtd would open a connection to anywhere. */
 static int check_open(const struct relay_rules *rules, struct rpc_reader *r, struct err *err)
 {
-	struct rpc_text uri = rpc_read_optional_text(r, OPEN_URI_MAX);
+	struct rpc_text uri = rpc_read_optional_text(r, URI_MAX);
 	uint32_t flags = rpc_read_word(r);
 
 	(void)rules;
@@ -278,16 +278,46 @@ int relay_rules_call(const struct relay_rules *rules, const struct rpc_frame *fr
 
 /* ---- answers ------------------------------------------------------------------------------------------------ */
 
+static bool is_allowed(const struct rpc_frame *frame)
+{
+	for (size_t i = 0; is_remote(frame, RPC_CALL) && i < ARRAY_SIZE(allowed); i++)
+		if (allowed[i].procedure == frame->procedure)
+			return true;
+	return false;
+}
+
 int relay_talk_call(struct relay_talk *talk, const struct rpc_frame *frame, struct err *err)
 {
-	if (frame->type != RPC_CALL)
+	if (relay_is_keepalive(frame))
 		return 0;
+	if (!is_allowed(frame))
+		return refuse_frame(frame, err);
 	if (talk->n == RELAY_CALLS_MAX)
 		return err_set(err, ERR_TOO_MANY, "more than %d calls wait for their answer",
 			RELAY_CALLS_MAX);
 	talk->calls[talk->n].serial = frame->serial;
 	talk->calls[talk->n++].procedure = frame->procedure;
 	return 0;
+}
+
+/* The guest's memory goes where the target says, if it says it. */
+static int check_place(const struct relay_talk *talk, const struct rpc_frame *frame,
+	struct err *err)
+{
+	struct rpc_reader r = rpc_reader_of(frame);
+	struct rpc_text uri;
+
+	if (frame->procedure != RPC_MIGRATE_PREPARE || frame->status != RPC_OK)
+		return 0;
+	rpc_read_opaque(&r, COOKIE_MAX);
+	uri = rpc_read_optional_text(&r, URI_MAX);
+	if (!rpc_read_end(&r))
+		return bad_arguments(err);
+	if (!uri.data || rpc_text_is(uri, talk->data_uri))
+		return 0;
+	return err_set(err, ERR_FORBIDDEN,
+		"the answer to a Prepare sends the guest to '" SHOWN "', not to '%.150s'",
+		SHOW(uri), talk->data_uri ? talk->data_uri : "");
 }
 
 int relay_talk_answer(struct relay_talk *talk, const struct rpc_frame *frame, struct err *err)
@@ -300,7 +330,7 @@ int relay_talk_answer(struct relay_talk *talk, const struct rpc_frame *frame, st
 			talk->calls[i].procedure != frame->procedure)
 			continue;
 		talk->calls[i] = talk->calls[--talk->n];
-		return 0;
+		return check_place(talk, frame, err);
 	}
 	return refuse_frame(frame, err);
 }

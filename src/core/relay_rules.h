@@ -18,7 +18,8 @@ struct relay_rules {                   /* all borrowed */
 	bool postcopy; /* an attempt with POSTCOPY; else the guest arrives paused, always */
 };
 
-struct relay_talk { /* one connection; zero is its begin */
+struct relay_talk {           /* one connection */
+	const char *data_uri; /* borrowed: where the guest's memory goes */
 	struct {
 		uint32_t serial, procedure;
 	} calls[RELAY_CALLS_MAX];
@@ -29,11 +30,11 @@ struct relay_talk { /* one connection; zero is its begin */
 int relay_rules_call(const struct relay_rules *rules, const struct rpc_frame *frame,
 	struct err *err);
 
-/* The same frame at the source, which lets it go, and remembers that an answer is to come. */
+/* The same frame at the source: one of those procedures, to which an answer is to come. */
 int relay_talk_call(struct relay_talk *talk, const struct rpc_frame *frame, struct err *err);
 
-/* A frame of the target's libvirtd, at the source: an answer to a call that waits for it, the word that the connection
- * ends, a keepalive. ERR_FORBIDDEN for all else. */
+/* A frame of the target's libvirtd, at the source: an answer to a call that waits for it, which does not send the guest
+ * elsewhere; the word that the connection ends; a keepalive. ERR_FORBIDDEN for all else. */
 int relay_talk_answer(struct relay_talk *talk, const struct rpc_frame *frame, struct err *err);
 
 bool relay_is_keepalive(const struct rpc_frame *frame);

@@ -189,12 +189,12 @@ static int set_rules(struct relay *relay, struct err *err)
 {
 	int rc;
 
+	relay->data_uri = xasprintf("unix://%s/%s", relay->folder, relay_channel_path(RELAY_DATA));
 	if (relay->config.source)
 		return 0;
 	rc = xml_facts_new(relay->config.xml, &relay->facts, err);
 	if (rc < 0)
 		return rc;
-	relay->data_uri = xasprintf("unix://%s/%s", relay->folder, relay_channel_path(RELAY_DATA));
 	relay->disks_uri =
 		xasprintf("unix://%s/%s", relay->folder, relay_channel_path(RELAY_DISKS));
 	relay->rules = (struct relay_rules){ .facts = relay->facts,

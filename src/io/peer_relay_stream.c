@@ -163,6 +163,7 @@ int stream_start(struct relay *relay, enum relay_channel channel, int fd, struct
 	s->local.fd = relay->config.source ? fd : -1;
 	s->remote.fd = relay->config.source ? -1 : fd;
 	s->number = relay->begun[channel];
+	s->talk.data_uri = relay->data_uri;
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);

@@ -384,6 +384,55 @@ START_TEST(answers_are_to_calls)
 }
 END_TEST
 
+/* The recorded answer to a Prepare, with another end: where it sends the guest. */
+static void prepare_answers(const char *uri, bool passes)
+{
+	struct relay_talk talk = { .data_uri = rules.data_uri };
+	struct rpc_frame list[FRAMES], prepare = call_of(RPC_MIGRATE_PREPARE), reply = { 0 };
+	struct buf bytes = { 0 };
+	unsigned n = split(&answers, list);
+
+	for (unsigned i = 0; i < n; i++)
+		if (list[i].procedure == RPC_MIGRATE_PREPARE)
+			reply = list[i];
+	buf_add(&bytes, reply.payload, reply.len - 4); /* without "there is none" */
+	buf_add(&bytes, (uint8_t[]){ 0, 0, 0, 1, 0, 0, 0, (uint8_t)strlen(uri) }, 8);
+	buf_add(&bytes, uri, strlen(uri));
+	buf_add(&bytes, "\0\0\0", (4 - strlen(uri) % 4) % 4);
+	reply.payload = (const uint8_t *)bytes.data;
+	reply.len = bytes.len;
+	ck_assert_int_eq(relay_talk_call(&talk, &prepare, &err), 0);
+	ck_assert_int_eq(relay_talk_answer(&talk, &reply, &err) == 0, passes);
+	buf_done(&bytes);
+}
+
+START_TEST(the_guest_goes_nowhere_else)
+{
+	prepare_answers("unix:///run/vmagent/m/data", true);
+	prepare_answers("unix:///run/docker.sock", false);
+	ck_assert_ptr_nonnull(
+		strstr(err.msg, "sends the guest to 'unix:///run/docker.sock', not to"));
+	prepare_answers("tcp:10.0.0.1:22", false);
+	prepare_answers("", false);
+}
+END_TEST
+
+/* What the target says of itself may make libvirtd want more than this. */
+START_TEST(the_source_says_no_more_than_it_must)
+{
+	struct rpc_frame frame = { .program = RPC_REMOTE, .version = RPC_REMOTE_V };
+	struct relay_talk talk = { 0 };
+	unsigned passed = 0;
+
+	for (frame.procedure = 0; frame.procedure < 500; frame.procedure++)
+		passed += relay_talk_call(&talk, &frame, &err) == 0;
+	ck_assert_uint_eq(passed, 9);
+	frame.procedure = 67;
+	ck_assert_int_lt(relay_talk_call(&talk, &frame, &err), 0);
+	ck_assert_ptr_nonnull(strstr(err.msg, "procedure 67 ")); /* AuthSaslInit */
+}
+END_TEST
+
 Suite *test_relay_rules_suite(void)
 {
 	Suite *s = suite_create("relay_rules");
@@ -403,6 +452,8 @@ Suite *test_relay_rules_suite(void)
 	tcase_add_test(t, frames_are_bounded);
 	tcase_add_test(t, every_cut_of_arguments_is_refused);
 	tcase_add_test(t, answers_are_to_calls);
+	tcase_add_test(t, the_guest_goes_nowhere_else);
+	tcase_add_test(t, the_source_says_no_more_than_it_must);
 	suite_add_tcase(s, t);
 	return s;
 }
