@@ -30,7 +30,8 @@
 #define QEMU_FOLDER "qemu"
 #define SHOWN_AS \
 	"vmagent-relay" /* systemd and ps say it: else it had the name of the link that was executed */
-#define PING_MS 1000    /* libvirtd gives a keepalive more than that */
+#define HURRY_MS 1000 /* between looks at whoever has not said who it is */
+#define PING_MS  1000 /* libvirtd gives a keepalive more than that */
 
 /* ---- what streams tell ---------------------------------------------------------------------------------- */
 
@@ -311,7 +312,8 @@ static bool serve(struct relay *relay)
 		locals[i] = (struct pollfd){ .fd = relay->listeners[i], .events = POLLIN };
 	for (unsigned i = 0; i < RELAY_CONTROLS_MAX; i++)
 		controls[i] = (struct pollfd){ .fd = relay->controls[i], .events = POLLIN };
-	ready = poll(pfds, ARRAY_SIZE(pfds), (int)SECONDS(relay->config.idle_s));
+	ready = poll(pfds, ARRAY_SIZE(pfds),
+		streams_hurry(relay) ? HURRY_MS : (int)SECONDS(relay->config.idle_s));
 	if (ready <= 0)
 		return ready < 0 || relay->streams;
 	for (unsigned i = 0; i < RELAY_CONTROLS_MAX; i++)
@@ -330,10 +332,8 @@ static bool serve(struct relay *relay)
 static void end(struct relay *relay)
 {
 	relay_remove(relay->folder);
-	for (struct stream *s = relay->streams; s; s = s->next) {
-		atomic_store(&s->cut, true);
-		stream_poke(s);
-	}
+	for (struct stream *s = relay->streams; s; s = s->next)
+		stream_cut(s);
 	streams_sweep(relay, true);
 	log_text(LOG_LEVEL_NOTICE, "the relay of migration %s ends", relay->config.id);
 	if (relay->credentials)

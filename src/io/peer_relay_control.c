@@ -54,7 +54,11 @@ void control_tell(struct relay *relay)
 static void poke_all(struct relay *relay, bool cut)
 {
 	for (struct stream *s = relay->streams; s; s = s->next) {
-		atomic_store(cut ? &s->cut : &s->release, true);
+		if (cut) {
+			stream_cut(s);
+			continue;
+		}
+		atomic_store(&s->release, true);
 		stream_poke(s);
 	}
 }

@@ -78,13 +78,13 @@ void link_close(struct link *link)
 void link_bye(struct link *link, bool wait)
 {
 	struct pollfd pfd = { .fd = link->fd, .events = POLLIN };
+	msec until = relay_now() + BYE_MS, now;
 	char bytes[4096];
-	int rounds = 0;
 
 	if (link->session)
 		gnutls_bye(link->session, GNUTLS_SHUT_WR);
 	shutdown(link->fd, SHUT_WR);
-	while (wait && rounds++ < RECORD_SIZE && poll(&pfd, 1, BYE_MS) > 0 &&
+	while (wait && (now = relay_now()) < until && poll(&pfd, 1, (int)(until - now)) > 0 &&
 		recv(link->fd, bytes, sizeof(bytes), 0) > 0)
 		;
 }
@@ -319,42 +319,53 @@ static int greet(struct relay *relay, enum relay_channel channel, struct link *l
 	return err_set(err, ERR_FORBIDDEN, "the other side refuses: %s", words);
 }
 
-int link_dial(struct relay *relay, enum relay_channel channel, struct link *ret, struct err *err)
+int link_dial(struct stream *s, struct err *err)
 {
-	struct link link = { .fd = connect_to(relay->config.address, err) };
-	int rc;
+	struct link *link = &s->remote;
+	int fd = connect_to(s->relay->config.address, err), rc;
 
-	if (link.fd < 0)
-		return link.fd;
-	set_blocking(link.fd, true);
-	tune(link.fd);
-	rc = greet(relay, channel, &link, err);
-	if (rc < 0) {
-		link_close(&link);
-		return rc;
-	}
-	set_blocking(link.fd, false);
-	*ret = link;
-	return 0;
+	if (fd < 0)
+		return fd;
+	*link = (struct link){ .fd = fd };
+	set_blocking(fd, true);
+	tune(fd);
+	stream_greets(s, fd);
+	rc = greet(s->relay, s->channel, link, err);
+	stream_greeted(s);
+	if (rc < 0)
+		link_close(link);
+	else
+		set_blocking(fd, false);
+	return rc;
 }
 
-int link_accept(struct relay *relay, struct link *link, const char *local, struct link *ret_local,
-	struct err *err)
+static int accept_known(struct stream *s, const char *path, struct err *err)
 {
 	static const uint8_t go_on = GO_ON;
+	int rc = authenticate(s->relay, &s->remote, err);
+
+	if (rc == 0)
+		rc = check_token(s->relay, &s->remote, err);
+	if (rc == 0)
+		rc = stream_let_in(s, err);
+	if (rc == 0)
+		rc = link_local(path, &s->local, err);
+	if (rc == 0)
+		return write_all(&s->remote, &go_on, 1, err);
+	if (s->relay->config.plain || s->remote.session)
+		say_no(&s->remote, err->msg);
+	return rc;
+}
+
+int link_accept(struct stream *s, const char *path, struct err *err)
+{
 	int rc;
 
-	set_blocking(link->fd, true);
-	tune(link->fd);
-	rc = authenticate(relay, link, err);
-	if (rc == 0)
-		rc = check_token(relay, link, err);
-	if (rc == 0)
-		rc = link_local(local, ret_local, err);
-	if (rc == 0)
-		rc = write_all(link, &go_on, 1, err);
-	else if (relay->config.plain || link->session)
-		say_no(link, err->msg);
-	set_blocking(link->fd, false);
+	set_blocking(s->remote.fd, true);
+	tune(s->remote.fd);
+	stream_greets(s, s->remote.fd);
+	rc = accept_known(s, path, err);
+	stream_greeted(s);
+	set_blocking(s->remote.fd, false);
 	return rc;
 }

@@ -17,6 +17,7 @@
 #include "io/peer_relay.h"
 
 #define RELAY_STREAMS_MAX  64
+#define RELAY_GREETERS_MAX 16 /* streams that have not shown the token yet */
 #define RELAY_CONTROLS_MAX 8
 #define RELAY_SOCKET       "control"
 
@@ -48,6 +49,8 @@ struct stream {
 	int wake;             /* an eventfd: look at what follows */
 	atomic_bool cut, release;
 	atomic_bool ended; /* its thread is about to return */
+	int greets;        /* the connection on which it finds out who is there, or -1; … */
+	msec greets_since; /* … boot time; both under the relay's lock */
 	pthread_t thread;
 };
 
@@ -69,6 +72,7 @@ struct relay {
 	unsigned begun[RELAY_CHANNEL_MAX]; /* streams; of the main thread */
 	pthread_cond_t next;
 	pthread_mutex_t lock;             /* of what follows */
+	const struct stream *rpc;         /* borrowed or NULL: the one that is libvirt's */
 	unsigned turn[RELAY_CHANNEL_MAX]; /* the stream that may dial now */
 	enum relay_hold hold;
 	enum relay_finish finish;
@@ -91,8 +95,17 @@ void relay_complain(struct relay *relay, const struct stream *s, bool refused, c
 /* Main thread. fd becomes the stream's: the local end at the source, the other host's at the target. */
 int stream_start(struct relay *relay, enum relay_channel channel, int fd, struct err *err);
 void stream_poke(struct stream *s);
+void stream_cut(struct stream *s);
+/* Ends the greetings that take too long; whether any is left. */
+bool streams_hurry(struct relay *relay);
 /* Joins those that have ended, or, with all, every one. */
 void streams_sweep(struct relay *relay, bool all);
+
+/* Its own thread: from here on until stream_greeted() the main thread may end the connection. */
+void stream_greets(struct stream *s, int fd);
+void stream_greeted(struct stream *s);
+/* Its own thread: the other side is the one that it should be. ERR_CONFLICT: libvirt's RPC has its stream. */
+int stream_let_in(struct stream *s, struct err *err);
 
 /* peer_relay_control.c; main thread */
 void control_hear(struct relay *relay, unsigned i); /* a packet waits there, or its end */
@@ -109,10 +122,10 @@ bool link_has_more(const struct link *link); /* read already, and not seen by po
 void link_close(struct link *link);
 void link_bye(struct link *link,
 	bool wait); /* no more will be sent; waits a little for the other side's end */
-/* One attempt: ERR_UNAVAILABLE may be better later, ERR_FORBIDDEN not. The link is ready for the pump. */
-int link_dial(struct relay *relay, enum relay_channel channel, struct link *ret, struct err *err);
-/* The target's end; local is connected when the other side has shown who it is, before it is let in. */
-int link_accept(struct relay *relay, struct link *link, const char *local, struct link *ret_local,
-	struct err *err);
+/* One attempt at the remote link: ERR_UNAVAILABLE may be better later, ERR_FORBIDDEN not. It is ready for the pump. */
+int link_dial(struct stream *s, struct err *err);
+/* The target's end of it; the local link, to that path, is made when the other side has shown who it is, before it is let
+ * in. */
+int link_accept(struct stream *s, const char *path, struct err *err);
 
 #endif

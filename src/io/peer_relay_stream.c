@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #define DIAL_S        30 /* a restarting agent is worth waiting for */
 #define DIAL_PAUSE_MS 200
 #define STACK_SIZE    (512 * 1024)
+#define GREETING_S    20 /* in all, however slowly the other side speaks */
 
 void stream_poke(struct stream *s)
 {
@@ -20,6 +22,100 @@ void stream_poke(struct stream *s)
 	while (write(s->wake, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }
+
+/* ---- who it is ----------------------------------------------------------------------------------------- */
+
+/* Its thread waits for the other side, and sees nothing else. Under the lock, so that the descriptor is still its own. */
+static void end_greeting(const struct stream *s)
+{
+	if (s->greets >= 0)
+		shutdown(s->greets, SHUT_RDWR);
+}
+
+void stream_greets(struct stream *s, int fd)
+{
+	pthread_mutex_lock(&s->relay->lock);
+	s->greets = fd;
+	s->greets_since = relay_now();
+	if (atomic_load(&s->cut))
+		end_greeting(s);
+	pthread_mutex_unlock(&s->relay->lock);
+	relay_changed(s->relay); /* the main thread looks at the time from now on */
+}
+
+void stream_greeted(struct stream *s)
+{
+	pthread_mutex_lock(&s->relay->lock);
+	s->greets = -1;
+	pthread_mutex_unlock(&s->relay->lock);
+}
+
+int stream_let_in(struct stream *s, struct err *err)
+{
+	struct relay *relay = s->relay;
+	bool taken;
+
+	pthread_mutex_lock(&relay->lock);
+	taken = s->channel == RELAY_RPC && relay->rpc;
+	if (s->channel == RELAY_RPC && !taken)
+		relay->rpc = s;
+	pthread_mutex_unlock(&relay->lock);
+	return taken ? err_set(err, ERR_CONFLICT, "libvirt's RPC has a stream already") : 0;
+}
+
+static void let_out(struct stream *s)
+{
+	pthread_mutex_lock(&s->relay->lock);
+	if (s->relay->rpc == s)
+		s->relay->rpc = NULL;
+	pthread_mutex_unlock(&s->relay->lock);
+}
+
+void stream_cut(struct stream *s)
+{
+	atomic_store(&s->cut, true);
+	pthread_mutex_lock(&s->relay->lock);
+	end_greeting(s);
+	pthread_mutex_unlock(&s->relay->lock);
+	stream_poke(s);
+}
+
+bool streams_hurry(struct relay *relay)
+{
+	msec late = relay_now() - SECONDS(GREETING_S);
+	bool any = false;
+
+	pthread_mutex_lock(&relay->lock);
+	for (const struct stream *s = relay->streams; s; s = s->next) {
+		any |= s->greets >= 0;
+		if (s->greets_since <= late)
+			end_greeting(s);
+	}
+	pthread_mutex_unlock(&relay->lock);
+	return any;
+}
+
+/* Whoever knows the token needs a moment for it: of those that wait the one that came first has to go. */
+static void make_room(struct relay *relay)
+{
+	struct stream *oldest = NULL;
+	unsigned n = 0;
+
+	pthread_mutex_lock(&relay->lock);
+	for (struct stream *s = relay->streams; s; s = s->next) {
+		if (s->greets < 0)
+			continue;
+		oldest = s;
+		n++;
+	}
+	if (n >= RELAY_GREETERS_MAX) {
+		end_greeting(oldest);
+		oldest->greets = -1; /* the next time it is another one's turn */
+	}
+	pthread_mutex_unlock(&relay->lock);
+}
+
+/* ---- one connection ------------------------------------------------------------------------------------- */
 
 static time_t seconds(void)
 {
@@ -47,7 +143,7 @@ static int dial_in_turn(struct stream *s, struct err *err)
 	if (atomic_load(&s->cut)) /* while it waited for its turn */
 		return err_set(err, ERR_UNAVAILABLE, "it was cut here");
 	do
-		rc = link_dial(s->relay, s->channel, &s->remote, err);
+		rc = link_dial(s, err);
 	while (rc == -ERR_UNAVAILABLE && seconds() < until && still_wanted(s));
 	return rc;
 }
@@ -77,7 +173,7 @@ static int accept_stream(struct stream *s, struct err *err)
 		? xstrdup(relay->config.libvirt)
 		: xasprintf("%s/%s", relay->folder, relay_channel_path(s->channel));
 
-	return link_accept(relay, &s->remote, path, &s->local, err);
+	return link_accept(s, path, err);
 }
 
 static void set_flows(struct stream *s)
@@ -102,6 +198,7 @@ static void close_stream(struct stream *s, bool good)
 		link_bye(&s->remote, s->channel != RELAY_RPC && outward->eof);
 	link_close(&s->local);
 	link_close(&s->remote);
+	let_out(s);
 	buf_done(&s->held);
 	buf_done(&s->forth.in);
 	buf_done(&s->forth.out);
@@ -132,49 +229,63 @@ static void *run(void *arg)
 
 static int refusal(const struct relay *relay, enum relay_channel channel, struct err *err)
 {
-	unsigned n = 0, rpc = 0;
+	unsigned n = 0;
 
-	for (const struct stream *s = relay->streams; s; s = s->next) {
+	for (const struct stream *s = relay->streams; s; s = s->next)
 		n++;
-		rpc += s->channel == RELAY_RPC && !atomic_load(&s->ended);
-	}
 	if (n >= RELAY_STREAMS_MAX)
 		return err_set(err, ERR_TOO_MANY, "more than %d streams", RELAY_STREAMS_MAX);
-	if (channel == RELAY_RPC && rpc)
-		return err_set(err, ERR_CONFLICT, "libvirt's RPC has a stream already");
 	if (channel == RELAY_DISKS && !relay->config.disks)
 		return err_set(err, ERR_FORBIDDEN, "no disks are copied in this migration");
 	return 0;
 }
 
-int stream_start(struct relay *relay, enum relay_channel channel, int fd, struct err *err)
+/* The source's own libvirtd needs no token. */
+static int begin(struct stream *s, struct err *err)
 {
-	struct stream *s;
-	pthread_attr_t attr;
-	int rc = refusal(relay, channel, err);
+	if (s->relay->config.source)
+		return stream_let_in(s, err);
+	make_room(s->relay);
+	return 0;
+}
 
-	if (rc < 0) {
-		close(fd);
-		return rc;
-	}
-	s = xcalloc(1, sizeof(*s));
-	s->relay = relay;
-	s->channel = channel;
-	s->local.fd = relay->config.source ? fd : -1;
-	s->remote.fd = relay->config.source ? -1 : fd;
-	s->number = relay->begun[channel];
-	s->talk.data_uri = relay->data_uri;
+static int run_thread(struct stream *s, struct err *err)
+{
+	pthread_attr_t attr;
+	int rc;
+
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	rc = s->wake < 0 ? errno : pthread_create(&s->thread, &attr, run, s);
 	pthread_attr_destroy(&attr);
-	if (rc) {
+	if (rc && s->wake >= 0)
+		close(s->wake);
+	return rc ? err_set(err, ERR_IO, "no stream can begin: %s", strerror(rc)) : 0;
+}
+
+int stream_start(struct relay *relay, enum relay_channel channel, int fd, struct err *err)
+{
+	struct stream *s = xcalloc(1, sizeof(*s));
+	int rc = refusal(relay, channel, err);
+
+	*s = (struct stream){ .relay = relay,
+		.channel = channel,
+		.local.fd = relay->config.source ? fd : -1,
+		.remote.fd = relay->config.source ? -1 : fd,
+		.number = relay->begun[channel],
+		.talk.data_uri = relay->data_uri,
+		.greets = relay->config.source ? -1 : fd,
+		.greets_since = relay_now() };
+	if (rc == 0)
+		rc = begin(s, err);
+	if (rc == 0)
+		rc = run_thread(s, err);
+	if (rc < 0) {
 		close(fd);
-		if (s->wake >= 0)
-			close(s->wake);
+		let_out(s);
 		free(s);
-		return err_set(err, ERR_IO, "no stream can begin: %s", strerror(rc));
+		return rc;
 	}
 	relay->begun[channel]++;
 	s->next = relay->streams;

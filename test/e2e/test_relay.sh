@@ -40,10 +40,10 @@ is 'the sockets are this host'\''s and QEMU'\''s alone' \
 # ---- who must not, and what must not ---------------------------------------------------------------------------
 
 holds 'a domain cannot be defined through it' not through "$MIG" define "$T/two.xml"
-soon '… the target says why' relay_says b 'rpc stream refused: DomainDefineXML .* is no part of a migration'
+soon '… the source says why' relay_says a 'rpc stream refused: DomainDefineXML .* is no part of a migration'
 holds '… nor one be destroyed' not through "$MIG" destroy one
-soon '… in words' relay_says b 'rpc stream refused: DomainLookupByName'
-is '… and they are counted' "$(relay_field b refused)" 2
+soon '… in words' relay_says a 'rpc stream refused: DomainLookupByName'
+is '… and they are counted' "$(relay_field a refused)" 2
 holds '… and b has no domain' not has_domain b two
 
 holds 'a stranger makes certificates' vmactl peer init --name=host-a --pki="$T/stranger"
