@@ -89,12 +89,36 @@ static int replace_addresses(xmlNodePtr here, xmlNodePtr there, struct err *err)
 	return 0;
 }
 
+/* libvirt executes it to learn what it can do, as soon as it reads this domain: on this host. */
+static int check_emulator(xmlNodePtr here, xmlNodePtr there, struct err *err)
+{
+	xmlChar *ours = xmlNodeGetContent(child(here, "emulator"));
+	int rc = 0;
+
+	for (xmlNodePtr e = child(there, "emulator"); e && rc == 0; e = find(e->next, "emulator")) {
+		xmlChar *theirs = xmlNodeGetContent(e);
+
+		if (!xmlStrEqual(ours, theirs))
+			rc = err_set(err, ERR_INVALID,
+				"the target would have the guest run by '%.150s', not by '%.150s'",
+				theirs ? (const char *)theirs : "", ours ? (const char *)ours : "");
+		xmlFree(theirs);
+	}
+	xmlFree(ours);
+	return rc;
+}
+
 static int merge(xmlNodePtr here, xmlNodePtr there, struct err *err)
 {
 	xmlNodePtr from = child(here, "devices"), to = child(there, "devices");
 
 	if (!from || !to)
 		return err_set(err, ERR_INVALID, "a domain without devices cannot be moved");
+	if (find(to->next, "devices"))
+		return err_set(err, ERR_INVALID,
+			"the domain as the target has it has more than one <devices>");
+	if (check_emulator(from, to, err) < 0)
+		return -ERR_INVALID;
 	for (size_t i = 0; i < ARRAY_SIZE(guests); i++)
 		replace(here, there, guests[i]);
 	replace(child(here, "os"), child(there, "os"), "type");

@@ -10,7 +10,7 @@
 #include <vmagent/err.h>
 
 /* here: the domain as it runs; there: as the target has prepared it. *ret is owned by the caller. ERR_INVALID: one of
- * them is no domain, or they do not have the same devices. */
+ * them is no domain, they do not have the same devices, or another emulator, which libvirt would execute here. */
 int migration_xml(const char *here, const char *there, char **ret, struct err *err);
 
 #endif

@@ -137,6 +137,33 @@ START_TEST(what_cannot_be_matched)
 }
 END_TEST
 
+/* libvirt executes it here, as soon as it reads the domain that the target has made ready. */
+START_TEST(no_other_emulator)
+{
+#define QEMU(path) "<emulator>" path "</emulator>"
+	static const char ours[] = DOMAIN("m", "", QEMU("/usr/bin/qemu"), "0x02", "/a", "");
+	static const struct {
+		const char *theirs, *words;
+	} rows[] = {
+		{ DOMAIN("m", "", QEMU("/usr/bin/qemu"), "0x02", "/b", ""), NULL },
+		{ DOMAIN("m", "", QEMU("/shared/evil"), "0x02", "/b", ""),
+			"the target would have the guest run by '/shared/evil', not by '/usr/bin/qemu'" },
+		{ DOMAIN("m", "", QEMU("/usr/bin/qemu") QEMU("/shared/evil"), "0x02", "/b", ""),
+			"by '/shared/evil'" },
+		{ DOMAIN("m", "", "", "0x02", "/b", "</devices><devices>" QEMU("/shared/evil")),
+			"more than one <devices>" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		autofree char *xml = NULL;
+		int rc = migration_xml(ours, rows[i].theirs, &xml, &err);
+
+		ck_assert_msg(rows[i].words ? rc < 0 && says(err.msg, rows[i].words) : rc == 0,
+			"%s: %s", rows[i].theirs, rc ? err.msg : "passes");
+	}
+}
+END_TEST
+
 Suite *test_migration_offer_suite(void)
 {
 	Suite *suite = suite_create("migration_offer");
@@ -147,6 +174,7 @@ Suite *test_migration_offer_suite(void)
 	tcase_add_test(tc, disks_that_are_copied);
 	tcase_add_test(tc, what_the_guest_sees_stays);
 	tcase_add_test(tc, what_cannot_be_matched);
+	tcase_add_test(tc, no_other_emulator);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
