@@ -335,7 +335,7 @@ int vm_load(const char *document, const char *state, bool same_boot, struct vm *
 	struct err *err)
 {
 	struct documents docs = { 0 };
-	cJSON *json = cJSON_Parse(state);
+	cJSON *json = json_read(state);
 	struct reader r = { json, same_boot };
 	struct vm *vm = xcalloc(1, sizeof(*vm));
 	int ret = parse_document(document, &docs, err);
@@ -363,7 +363,7 @@ int vmi_load(const char *document, const char *state, bool same_boot, struct vmi
 	struct err *err)
 {
 	struct documents docs = { 0 };
-	cJSON *json = cJSON_Parse(state);
+	cJSON *json = json_read(state);
 	struct reader r = { json, same_boot };
 	struct vmi *vmi = xcalloc(1, sizeof(*vmi));
 	int ret = parse_document(document, &docs, err);
@@ -391,7 +391,7 @@ int vmi_load(const char *document, const char *state, bool same_boot, struct vmi
 
 int migration_load(const char *state, bool same_boot, struct migration **ret, struct err *err)
 {
-	cJSON *json = cJSON_Parse(state);
+	cJSON *json = json_read(state);
 	const cJSON *entered = cJSON_GetObjectItemCaseSensitive(json, "entered");
 	struct reader r = { json, same_boot };
 	struct migration *g = xcalloc(1, sizeof(*g));

@@ -212,7 +212,7 @@ static char *printable(const cJSON *item, const char *key)
 
 void migration_findings_read(const char *json, struct findings *ret)
 {
-	cJSON *list = cJSON_Parse(json ? json : "");
+	cJSON *list = json_read(json);
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, list)

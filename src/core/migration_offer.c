@@ -31,7 +31,7 @@ static int read_token(const cJSON *json, struct migration_offer *offer, struct e
 int migration_offer_read(const char *json, struct migration_offer *ret, struct err *err)
 {
 	struct migration_offer offer = { .folder = NULL };
-	cJSON *root = cJSON_ParseWithOpts(json, NULL, true);
+	cJSON *root = json_read(json);
 	int rc;
 
 	if (!cJSON_IsObject(root))

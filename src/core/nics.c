@@ -46,7 +46,7 @@ static void read_one(const cJSON *from, struct nic_info *ret)
 
 bool nics_find(const char *text, const char *name, struct nic_info *ret)
 {
-	cJSON *list = text ? cJSON_Parse(text) : NULL;
+	cJSON *list = json_read(text);
 	struct nic_info nic;
 	bool found = false;
 

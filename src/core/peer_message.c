@@ -187,6 +187,9 @@ static int read_handover(const cJSON *json, struct peer_message *ret, struct err
 		return rc;
 	if (!cJSON_IsString(document))
 		return err_set(err, ERR_BAD_REQUEST, "'document': expected text");
+	if (!json_is_modest(document->valuestring, strlen(document->valuestring)))
+		return err_set(err, ERR_BAD_REQUEST, "'document': more than %d values",
+			JSON_VALUES_MAX);
 	ret->document = xstrdup(document->valuestring);
 	ret->handover.document = ret->document;
 	return 0;
@@ -217,12 +220,13 @@ static int read_payload(const cJSON *json, struct peer_message *ret, struct err 
 
 int peer_message_read(const struct peer_frame *frame, struct peer_message *ret, struct err *err)
 {
-	cJSON *json = cJSON_ParseWithLength(frame->payload, frame->len);
+	cJSON *json = json_read_bytes(frame->payload, frame->len);
 	struct peer_message message = { .kind = frame->kind };
 	int rc;
 
 	if (!cJSON_IsObject(json))
-		rc = err_set(err, ERR_BAD_REQUEST, "expected a JSON object");
+		rc = err_set(err, ERR_BAD_REQUEST, "expected a JSON object of at most %d values",
+			JSON_VALUES_MAX);
 	else
 		rc = read_payload(json, &message, err);
 	cJSON_Delete(json);

@@ -339,7 +339,7 @@ static void settle(struct arrival *a, const struct findings *findings)
 static void judge(struct agent *agent, const struct inquiry *inquiry, const char *report,
 	struct now now)
 {
-	cJSON *json = cJSON_Parse(inquiry->document ? inquiry->document : "");
+	cJSON *json = json_read(inquiry->document);
 	struct arrival a = { .agent = agent,
 		.inquiry = inquiry,
 		.json = json,
@@ -388,7 +388,7 @@ static bool is_asked(const struct agent *agent, const struct handover *h)
 /* The peer's words go to libvirt's own parser: no more of them than a CPU takes. */
 static char *cpu_of(const char *document)
 {
-	cJSON *json = cJSON_Parse(document ? document : "");
+	cJSON *json = json_read(document);
 	const char *cpu = cargo_text(json, "cpu");
 	char *copy = cpu && starts_with(cpu, "<cpu") && strlen(cpu) <= CPU_MAX ? xstrdup(cpu)
 									       : NULL;

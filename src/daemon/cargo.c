@@ -318,7 +318,7 @@ static void take_objects(struct agent *agent, const struct machine *m, const cJS
 int cargo_take(struct agent *agent, struct machine *m, const char *document, struct now now,
 	struct err *err)
 {
-	cJSON *json = cJSON_Parse(document ? document : "");
+	cJSON *json = json_read(document);
 	int ret = unpack_text(agent, m, json, now, err);
 
 	if (ret == 0)

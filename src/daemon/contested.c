@@ -162,7 +162,7 @@ static void hear(struct agent *agent, const char *peer, const cJSON *list, struc
 
 void contested_heard(struct agent *agent, const char *peer, const char *document)
 {
-	cJSON *list = cJSON_Parse(document ? document : "");
+	cJSON *list = json_read(document);
 
 	for (size_t i = 0; cJSON_IsArray(list) && i < agent->contested.n; i++) {
 		struct machine *m = agent->contested.list[i];

@@ -149,7 +149,7 @@ static void hear_mine(struct agent *agent, const struct peer_event *event, struc
 /* The source's QEMU has ended: with all of it sent, or with the rest of it lost. */
 static bool says_gone(const struct handover *h)
 {
-	cJSON *json = cJSON_Parse(h->document ? h->document : "{}");
+	cJSON *json = json_read(h->document);
 	bool gone = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "gone"));
 
 	cJSON_Delete(json);

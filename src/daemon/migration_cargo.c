@@ -106,7 +106,7 @@ void migration_object_arrives(struct agent *agent, struct migration *g, const cJ
 
 void migration_object_commits(struct migration *g, const char *document)
 {
-	cJSON *json = cJSON_Parse(document ? document : "");
+	cJSON *json = json_read(document);
 
 	migration_follow(g, cJSON_GetObjectItemCaseSensitive(json, "migration"));
 	cJSON_Delete(json);

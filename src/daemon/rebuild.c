@@ -175,7 +175,7 @@ static void take_name(struct agent *agent, const char *peer, const char *ns, con
 
 void rebuild_heard(struct agent *agent, const char *peer, const char *document, struct now now)
 {
-	cJSON *list = cJSON_Parse(document ? document : ""), *item;
+	cJSON *list = json_read(document), *item;
 
 	if (!agent->rebuilding || !agent->rebuild_listed || !cJSON_IsArray(list)) {
 		cJSON_Delete(list);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "core/peer_frame.h"
 
 Suite *test_peer_frame_suite(void);
@@ -200,6 +201,30 @@ START_TEST(bad_payloads)
 }
 END_TEST
 
+/* Each byte or two would be a struct of eighty, for which a message is much too large. */
+START_TEST(few_values_are_enough)
+{
+	struct buf list = { 0 }, inner = { 0 }, text = { 0 };
+	struct peer_message got;
+
+	for (unsigned i = 0; i < JSON_VALUES_MAX; i++)
+		buf_puts(&list, ",1");
+	buf_printf(&text, "{" HAND ",\"document\":\"{}\",\"x\":[1%s]}", list.data);
+	ck_assert_int_eq(read_text(PEER_MESSAGE_PREPARE, text.data, &got), -ERR_BAD_REQUEST);
+	ck_assert_ptr_nonnull(strstr(err.msg, "expected a JSON object of at most 100000 values"));
+	buf_printf(&inner, "{" HAND ",\"document\":\"[1%s]\"}", list.data);
+	ck_assert_int_eq(read_text(PEER_MESSAGE_PREPARE, inner.data, &got), -ERR_BAD_REQUEST);
+	ck_assert_ptr_nonnull(strstr(err.msg, "'document': more than 100000 values"));
+	text.len = inner.len = 0; /* … but in a text there may be any number of commas */
+	buf_printf(&text, "{" HAND ",\"document\":\"[\\\"\\\\\\\"%s\\\"]\"}", list.data);
+	ck_assert_msg(read_text(PEER_MESSAGE_PREPARE, text.data, &got) == 0, "%s", err.msg);
+	peer_message_done(&got);
+	buf_done(&list);
+	buf_done(&inner);
+	buf_done(&text);
+}
+END_TEST
+
 START_TEST(a_newer_version_may_say_more)
 {
 	struct peer_message got;
@@ -361,6 +386,7 @@ Suite *test_peer_frame_suite(void)
 	tcase_add_loop_test(t, the_table, 0, PEER_MESSAGE_MAX);
 	tcase_add_loop_test(t, there_and_back, 0, ARRAY_SIZE(samples));
 	tcase_add_loop_test(t, bad_payloads, 0, ARRAY_SIZE(bad));
+	tcase_add_test(t, few_values_are_enough);
 	tcase_add_test(t, a_newer_version_may_say_more);
 	tcase_add_test(t, words_of_others_are_harmless);
 	tcase_add_test(t, bad_headers);
