@@ -74,7 +74,6 @@ static int look(struct cli *cli, struct standing *ret, struct fault *fault)
 /* ---- waiting ------------------------------------------------------------------------------------- */
 
 struct waiting {
-	struct cli *cli;
 	char *shown;     /* owned: the line that was printed last */
 	msec gone_since; /* of the agent; 0: it is there */
 	msec deadline;   /* 0: not known yet */
@@ -120,7 +119,7 @@ static bool may_come_back(struct waiting *w, const struct fault *fault)
 
 static int wait_for_guests(struct cli *cli, struct fault *fault)
 {
-	struct waiting w = { .cli = cli };
+	struct waiting w = { .shown = NULL };
 	struct standing s;
 	int ret = 0;
 

@@ -91,10 +91,10 @@ static int put_all(struct cli *cli, struct node *body, struct fault *fault)
 		struct node *answer = NULL;
 
 		ret = put(cli, targets.list[i].name, json, &answer, fault);
-		if (!ret)
+		if (!ret) {
 			say_done(cli, targets.list[i].name, node_text(answer, "message"));
-		if (!ret)
 			target_swap(&targets.list[i], &targets.list[n_taken++]);
+		}
 		node_free(answer);
 		if (ret && fault->exit != EXIT_UNREACHABLE)
 			ret = (cli_report(cli, fault), 0);

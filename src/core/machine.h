@@ -46,7 +46,7 @@ struct machine {
 	size_t names;             /* … and how many they are */
 	bool has_volumes; /* it is in the agent's list of those whose VM names DataVolumes */
 	bool contested;   /* it is in the agent's list of those whose name may be a peer's */
-	bool unprepared;  /* it is in the agent\'s list of those who may wait for something */
+	bool unprepared;  /* it is in the agent's list of those who may wait for something */
 	enum volumes_state volumes; /* the agent's to tell; no run is created until they are ready */
 	bool holds_disks;           /* its run's files are in the agent's index */
 	bool holds_share;           /* … and what it has of the host to itself */

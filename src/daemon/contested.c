@@ -62,18 +62,9 @@ static bool has_run(const struct vmi *vmi)
 
 void contested_update(struct agent *agent, struct machine *m)
 {
-	bool contested;
-
 	if (holder_of(m) && has_run(m->vmi))
 		set_holder(agent, m, NULL);
-	contested = holder_of(m) != NULL;
-	if (contested == m->contested)
-		return;
-	m->contested = contested;
-	if (contested)
-		machine_list_add(&agent->contested, m, machine_by_name);
-	else
-		machine_list_remove(&agent->contested, m, machine_by_name);
+	machine_list_keep(&agent->contested, m, &m->contested, holder_of(m) != NULL);
 }
 
 enum obstacle contested_obstacle(const struct agent *agent, const struct machine *m,

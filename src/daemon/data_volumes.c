@@ -396,13 +396,7 @@ void data_volumes_follow(struct agent *agent, struct machine *m)
 {
 	bool has = m->vm && (m->vm->n_volumes || m->volumes != VOLUMES_READY);
 
-	if (has == m->has_volumes)
-		return;
-	m->has_volumes = has;
-	if (has)
-		machine_list_add(&agent->fills.vms, m, machine_by_name);
-	else
-		machine_list_remove(&agent->fills.vms, m, machine_by_name);
+	machine_list_keep(&agent->fills.vms, m, &m->has_volumes, has);
 }
 
 void data_volumes_done(struct fills *fills)

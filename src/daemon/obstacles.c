@@ -32,13 +32,7 @@ static void list_unprepared(struct agent *agent, struct machine *m)
 	bool unprepared = (m->vmi && m->vmi->phase == PHASE_SCHEDULING) ||
 		(m->vm && m->vm->type_trouble) || credentials_may_change(m);
 
-	if (unprepared == m->unprepared)
-		return;
-	m->unprepared = unprepared;
-	if (unprepared)
-		machine_list_add(&agent->unprepared, m, machine_by_name);
-	else
-		machine_list_remove(&agent->unprepared, m, machine_by_name);
+	machine_list_keep(&agent->unprepared, m, &m->unprepared, unprepared);
 }
 
 void obstacles_update(struct agent *agent, struct machine *m)

@@ -50,6 +50,14 @@ void machine_list_remove(struct machine_list *l, struct machine *m, machine_orde
 	memmove(&l->list[at], &l->list[at + 1], (l->n - at) * sizeof(struct machine *));
 }
 
+void machine_list_keep(struct machine_list *l, struct machine *m, bool *in, bool wanted)
+{
+	if (wanted == *in)
+		return;
+	*in = wanted;
+	(wanted ? machine_list_add : machine_list_remove)(l, m, machine_by_name);
+}
+
 void machine_list_done(struct machine_list *l)
 {
 	free(l->list);

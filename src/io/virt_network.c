@@ -43,10 +43,11 @@ static virNetworkPtr find_or_define(virConnectPtr conn, const struct op_network 
 	if (!net && virt_error_last() == VIR_ERR_NO_NETWORK) {
 		net = virNetworkDefineXML(conn, want->xml);
 		*ret_is_new = net != NULL;
-		if (!net)
+		if (!net) {
 			virt_error(err, "make libvirt's network '%s'", want->name);
-		if (!net) /* another worker was faster */
+			/* another worker may have been faster */
 			return virNetworkLookupByName(conn, want->name);
+		}
 		virNetworkSetAutostart(net, 1);
 	} else if (!net) {
 		virt_error(err, "look for libvirt's network '%s'", want->name);
@@ -337,8 +338,8 @@ void virt_network_addresses(virDomainPtr dom, struct domain_info *info)
 			reserved_address(virDomainGetConnect(dom), &info->nics[i]);
 		wanted |= !info->nics[i].address[0] && !streq(info->nics[i].type, "user");
 	}
-	if (wanted)
+	if (wanted) {
 		found_addresses(dom, info, VIR_DOMAIN_INTERFACE_ADDRESSES_SRC_LEASE);
-	if (wanted)
 		found_addresses(dom, info, VIR_DOMAIN_INTERFACE_ADDRESSES_SRC_ARP);
+	}
 }
