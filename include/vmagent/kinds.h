@@ -60,8 +60,8 @@ enum object_kind {
 const char *object_kind_name(enum object_kind kind);        /* "VirtualMachine" */
 const char *object_kind_plural(enum object_kind kind);      /* "virtualmachines" */
 const char *object_kind_api_version(enum object_kind kind); /* "kubevirt.io/v1" */
-char *object_kind_resource(
-	enum object_kind kind); /* "virtualmachines.kubevirt.io"; owned by the caller */
+/* "virtualmachines.kubevirt.io"; owned by the caller. */
+char *object_kind_resource(enum object_kind kind);
 bool object_kind_is_namespaced(enum object_kind kind);
 enum object_home object_kind_home(enum object_kind kind);
 /* Of two that share a name, the first: the one that is stored. */

@@ -288,8 +288,8 @@ enum vm_type { VM_INSTANCETYPE, VM_PREFERENCE, VM_TYPES };
 
 /* What a VM has of one: the object as it was when the VM first found it (§10.4); durable. */
 struct pin {
-	char *kind,
-		*name; /* owned or NULL: as status shows it; no name: it was inferred that there is none */
+	/* Owned or NULL: as status shows it; no name: it was inferred that there is none. */
+	char *kind, *name;
 	char *from_volume; /* owned or NULL: which told the name */
 	char *revision;    /* owned or NULL: the ControllerRevision's name */
 	char *object;      /* owned or NULL: its data; NULL: nothing is pinned */

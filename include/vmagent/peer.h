@@ -55,29 +55,30 @@ struct peer_hello {                        /* how a node introduces itself */
  * payload). Every one can be repeated: what it asks for is done once. The source says those below 32, the
  * target those below 48; the last two are about no migration.
  */
-#define HANDOVERS(X)                                                                               \
-	X(PREPARE, "PREPARE", 16, HANDOVER_DOCUMENT_MAX) /* make ready for this guest */           \
-	X(OUT, "OUT", 17, 1024)                          /* it is not decided yet: wait */         \
-	X(COMMIT, "COMMIT", 18, HANDOVER_DOCUMENT_MAX)   /* it is yours */                         \
-	X(ABORT, "ABORT", 19, 1024)                  /* it is ours: remove what you made ready */  \
-	X(UNKNOWN_DB, "UNKNOWN-DB", 20, 1024)        /* the database that would know is lost */    \
-	X(ACK, "ACK", 21, 1024)                      /* FINALIZED is stored: forget it */          \
-	X(CHECK, "CHECK", 22, HANDOVER_DOCUMENT_MAX) /* could this guest come? Nothing is made */  \
-	X(RECLAIMED, "RECLAIMED", 23, 1024) /* you were declared dead: it is ours again */         \
-	X(RECOVER, "RECOVER", 24,                                                                  \
-		HANDOVER_DOCUMENT_MAX) /* it is yours; make a new way for the rest */              \
-	X(PREPARED, "PREPARED", 32, HANDOVER_OFFER_MAX)    /* begin; this is the way */            \
-	X(BUSY, "BUSY", 33, 1024)                          /* ask again later */                   \
-	X(DECLINED, "DECLINED", 34, HANDOVER_FINDINGS_MAX) /* never */                             \
-	X(QUERY, "QUERY", 35, 1024)                        /* what has become of it? */            \
-	X(COMPLETE, "COMPLETE", 36, 1024)                /* all of it is here, and stands still */ \
-	X(NOIMAGE, "NOIMAGE", 37, 1024)                  /* it was, and is not any more */         \
-	X(ABORTED, "ABORTED", 38, 1024)                  /* nothing of it is here any more */      \
-	X(FINALIZED, "FINALIZED", 39, 1024)              /* it has ended; this is how */           \
-	X(CHECKED, "CHECKED", 40, HANDOVER_FINDINGS_MAX) /* what stands in its way */              \
-	X(OWNED, "OWNED", 41, 1024)                      /* it runs here; the rest is to come */   \
-	X(WHOSE, "WHOSE", 48, 1024)                /* our database is lost: what have you? */      \
-	X(MINE, "MINE", 49, HANDOVER_DOCUMENT_MAX) /* these machines */
+/* clang-format off */
+#define HANDOVERS(X)                                                                                          \
+	X(PREPARE,    "PREPARE",    16, HANDOVER_DOCUMENT_MAX) /* make ready for this guest */                \
+	X(OUT,        "OUT",        17, 1024)                  /* it is not decided yet: wait */              \
+	X(COMMIT,     "COMMIT",     18, HANDOVER_DOCUMENT_MAX) /* it is yours */                              \
+	X(ABORT,      "ABORT",      19, 1024)                  /* it is ours: remove what you made ready */   \
+	X(UNKNOWN_DB, "UNKNOWN-DB", 20, 1024)                  /* the database that would know is lost */     \
+	X(ACK,        "ACK",        21, 1024)                  /* FINALIZED is stored: forget it */           \
+	X(CHECK,      "CHECK",      22, HANDOVER_DOCUMENT_MAX) /* could this guest come? Nothing is made */   \
+	X(RECLAIMED,  "RECLAIMED",  23, 1024)                  /* you were declared dead: it is ours again */ \
+	X(RECOVER,    "RECOVER",    24, HANDOVER_DOCUMENT_MAX) /* it is yours; make a new way for the rest */ \
+	X(PREPARED,   "PREPARED",   32, HANDOVER_OFFER_MAX)    /* begin; this is the way */                   \
+	X(BUSY,       "BUSY",       33, 1024)                  /* ask again later */                          \
+	X(DECLINED,   "DECLINED",   34, HANDOVER_FINDINGS_MAX) /* never */                                    \
+	X(QUERY,      "QUERY",      35, 1024)                  /* what has become of it? */                   \
+	X(COMPLETE,   "COMPLETE",   36, 1024)                  /* all of it is here, and stands still */      \
+	X(NOIMAGE,    "NOIMAGE",    37, 1024)                  /* it was, and is not any more */              \
+	X(ABORTED,    "ABORTED",    38, 1024)                  /* nothing of it is here any more */           \
+	X(FINALIZED,  "FINALIZED",  39, 1024)                  /* it has ended; this is how */                \
+	X(CHECKED,    "CHECKED",    40, HANDOVER_FINDINGS_MAX) /* what stands in its way */                   \
+	X(OWNED,      "OWNED",      41, 1024)                  /* it runs here; the rest is to come */        \
+	X(WHOSE,      "WHOSE",      48, 1024)                  /* our database is lost: what have you? */     \
+	X(MINE,       "MINE",       49, HANDOVER_DOCUMENT_MAX) /* these machines */
+/* clang-format on */
 
 /* The most that a domain as its target has it can come to, as text within text. */
 #define HANDOVER_OFFER_MAX (1 << 20)
@@ -105,11 +106,10 @@ struct handover {
 	char why[PEER_WHY_SIZE];  /* printable ASCII, or "" */
 	int64_t room;             /* CHECKED: bytes of memory that are free for guests */
 	int64_t cancelled;        /* ABORT, COMMIT: 1: somebody wanted it aborted */
-	const char *
-		document; /* PREPARE, COMMIT, RECOVER, CHECK: JSON of what travels; MINE: of names; PREPARED: an offer
-			   * (core/migration_offer.h), or NULL; DECLINED, CHECKED: findings
-			   * (core/migration_check.h), or NULL; OUT: how far it is
-			   * (core/migration_told.h), or NULL; else NULL. Borrowed */
+	/* Borrowed JSON, or NULL. PREPARE, COMMIT, RECOVER, CHECK: what travels; MINE: names;
+	 * PREPARED: an offer (core/migration_offer.h); DECLINED, CHECKED: findings
+	 * (core/migration_check.h); OUT: how far it is (core/migration_told.h). */
+	const char *document;
 };
 
 struct peer_config {   /* one entry of the configuration */

@@ -93,8 +93,8 @@ static int refusal(int status, const struct buf *body, struct fault *fault)
 	fault->exit = EXIT_ERROR;
 	fault->status = status;
 	if (body->data && json_parse(body->data, body->len, &answer, NULL))
-		plain = xstrndup(body->data,
-			strcspn(body->data, "\r\n")); /* of /healthz, or a stranger */
+		/* Of /healthz, or a stranger. */
+		plain = xstrndup(body->data, strcspn(body->data, "\r\n"));
 	reason = node_text(answer, "reason");
 	message = node_text(answer, "message");
 	if (!message && status == 404)

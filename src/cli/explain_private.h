@@ -19,11 +19,11 @@ void explain_output(const struct story *s, struct node *to);
 char *explain_why(const struct story *s);
 /* explain_move.c: the same of one that is between two hosts; NULL: it is not. Owned. */
 char *explain_move(const struct story *s);
-const char *story_status(
-	const struct story *s); /* printable status or phase; a constant or borrowed */
+/* Printable status or phase; a constant or borrowed. */
+const char *story_status(const struct story *s);
 const char *story_strategy(const struct story *s);
-const struct node *story_condition(const struct story *s,
-	const char *type);                               /* with its status as not wished */
+/* With its status as not wished. */
+const struct node *story_condition(const struct story *s, const char *type);
 char *time_ago(const struct story *s, const char *text); /* owned */
 
 #define REASONS_ENDED "Stopped NodeUnresponsive"

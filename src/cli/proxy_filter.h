@@ -10,8 +10,8 @@
 
 #include <vmagent/err.h>
 
-#define FILTER_HEAD_MAX \
-	(64 * 1024)           /* bytes of a request's line and headers; of a body's trailers */
+/* Bytes of a request's line and headers; of a body's trailers. */
+#define FILTER_HEAD_MAX  (64 * 1024)
 #define FILTER_CHUNK_MAX 1024 /* bytes of the line that begins a chunk */
 
 enum filter_state {

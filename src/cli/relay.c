@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #define WINDOW 65536 /* bytes that wait to be written; then the websocket is not read */
-#define PIECE \
-	4096 /* bytes of one read and write; a pipe that poll() calls writable takes as many */
+/* Bytes of one read and write; a pipe that poll() calls writable takes as many. */
+#define PIECE  4096
 
 struct state {
 	struct relay *relay;
@@ -136,8 +136,8 @@ void relay_run(struct relay *relay)
 	struct pollfd fds[4] = { 0 };
 
 	relay->left = false;
-	s.open = wsclient_step(relay->ws,
-		&s.came); /* what came with the handshake waits for no poll */
+	/* What came with the handshake waits for no poll. */
+	s.open = wsclient_step(relay->ws, &s.came);
 	while (!relay->left && (s.open || s.came.len)) {
 		set_polls(&s, fds);
 		if (wait_for(&s, fds))

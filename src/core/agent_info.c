@@ -48,9 +48,9 @@ static const struct {
 };
 /* clang-format on */
 
-#define VERSION_MAX 32
-#define VERSIONS_KNOWN \
-	"2345" /* the majors of agents too old to list their commands, and good enough */
+#define VERSION_MAX    32
+/* The majors of agents too old to list their commands, and good enough. */
+#define VERSIONS_KNOWN "2345"
 
 static bool is_enabled(const cJSON *commands, const char *name)
 {

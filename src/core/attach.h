@@ -44,8 +44,8 @@ void attachment_copy(struct attachment *dst, const struct attachment *src);
 #define NET_NAME_LEN_MAX 64
 
 bool is_netdev_name(const char *s);
-bool is_net_name(
-	const char *s); /* of a libvirt network, or of a pool; may have '/' as resources do */
+/* Of a libvirt network, or of a pool; may have '/' as resources do. */
+bool is_net_name(const char *s);
 
 /*
  * One configuration: {type: …, …}. resource is the pool that an annotation names, or NULL. Errors: ERR_INVALID,

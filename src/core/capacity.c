@@ -16,9 +16,9 @@
 #define VFIO_MIB        1024 /* for the windows of the host's devices, however many */
 #define CEILING_MIB     128  /* beyond what it asks for it may not be killed for, either … */
 #define TRANSLATION_MIB 1024 /* … nor for what it translates without KVM */
-#define MEMORY_MAX \
-	(INT64_C(1) << 50) /* bytes: beyond it nothing is told apart, so that sums stay sums */
-#define PAGE_TABLE_PER 512 /* a byte for so many of the guest's */
+/* Bytes: beyond it nothing is told apart, so that sums stay sums. */
+#define MEMORY_MAX      (INT64_C(1) << 50)
+#define PAGE_TABLE_PER  512 /* a byte for so many of the guest's */
 
 static unsigned vcpus_of(const struct vmi_spec *spec)
 {

@@ -157,8 +157,8 @@ static void size_claim(struct node *spec, int64_t size)
 		return;
 	text = xasprintf("%lld", (long long)(block ? size : size + CLAIM_RESERVE));
 	node_set_path(spec, SIZE, node_new(NODE_STRING, text));
-	node_remove(node_get(spec, "resources"),
-		"limits"); /* of what was asked for, and nothing was */
+	/* Of what was asked for, and nothing was. */
+	node_remove(node_get(spec, "resources"), "limits");
 }
 
 static struct node *claim_spec(const struct node *dv_spec, int64_t size)

@@ -63,8 +63,8 @@ struct domain_context { /* borrowed strings */
 		*attachments;          /* of each interface; NULL: user-mode networking for all */
 	const struct holding *holding; /* … parsed; NULL: nothing */
 	const char *shared_cpus;       /* those for guests without any of their own; NULL: all */
-	const struct firmware *
-		firmware; /* the one it has, of a guest that comes from another host; NULL: libvirt chooses */
+	/* The one it has, of a guest that comes from another host; NULL: libvirt chooses. */
+	const struct firmware *firmware;
 	bool pvpanic; /* libvirt knows the PCI panic device (9.1); else the ISA one stands in */
 };
 

@@ -24,8 +24,8 @@ void xml_attr_int(xmlTextWriterPtr w, const char *name, int64_t value);
 void xml_leaf(xmlTextWriterPtr w, const char *element, const char *text); /* no text: no element */
 
 void xml_put(xmlTextWriterPtr w, const char *text);
-void xml_bytes(xmlTextWriterPtr w, const char *element,
-	int64_t value); /* <memory unit="b">N</memory> */
+/* <memory unit="b">N</memory> */
+void xml_bytes(xmlTextWriterPtr w, const char *element, int64_t value);
 
 /* An element that is nothing but attributes: name, value, …, NULL. */
 void xml_empty(xmlTextWriterPtr w, const char *element, ...) __attribute__((sentinel));
@@ -105,8 +105,8 @@ char *volume_target(const struct volume *volume, const char *directory);
 char *volume_base(const struct volume *volume, const char *directory);
 /* The links that lead to the files of kernelBoot; owned by the caller. */
 char *slic_path(const char *directory);
-const struct volume *spec_slic(
-	const struct vmi_spec *spec); /* … of whose files it is; NULL: none */
+/* … of whose files it is; NULL: none. */
+const struct volume *spec_slic(const struct vmi_spec *spec);
 char *kernel_path(const char *directory);
 char *initrd_path(const char *directory);
 

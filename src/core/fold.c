@@ -15,9 +15,9 @@
 #include "core/probe.h"
 #include "core/steps.h"
 
-#define AGENT_RETRY_FIRST_S \
-	5 /* until an agent that did not answer is asked again what it can do, … */
-#define AGENT_RETRY_MAX_S 300 /* … doubled up to this */
+/* Until an agent that did not answer is asked again what it can do, … */
+#define AGENT_RETRY_FIRST_S 5
+#define AGENT_RETRY_MAX_S   300 /* … doubled up to this */
 
 static void look_again(struct machine *m)
 {

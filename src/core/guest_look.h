@@ -9,8 +9,8 @@
 #include <vmagent/err.h>
 #include <vmagent/model.h>
 
-#define GUEST_LOOK_SHOWN \
-	10 /* users and file systems in guestosinfo; in the lists of their own: all */
+/* Users and file systems in guestosinfo; in the lists of their own: all. */
+#define GUEST_LOOK_SHOWN 10
 
 /* What the agent is asked for it: commands without arguments, NULL-terminated. */
 const char *const *guest_look_commands(enum guest_look look);

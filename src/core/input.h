@@ -69,8 +69,8 @@ struct answer {
 };
 struct reply {
 	void *ctx;
-	void (*answer)(void *ctx,
-		const struct answer *answer); /* called exactly once; may be NULL */
+	/* Called exactly once; may be NULL. */
+	void (*answer)(void *ctx, const struct answer *answer);
 };
 
 struct request {

@@ -24,8 +24,8 @@ void media_add_devices(struct node *about, const struct vmi *vmi);
 
 /* Adds a file; takes data, which has len bytes. Borrowed until the next one. */
 struct media_file *media_add(struct maker *maker, const char *path, char *data, size_t len);
-struct media_file *media_add_text(struct maker *maker, const char *path,
-	char *text); /* takes text */
+/* Takes text. */
+struct media_file *media_add_text(struct maker *maker, const char *path, char *text);
 
 /* The object's content, owned by the caller; NULL, with words unless it is optional, if there is none. */
 struct node *media_object(struct maker *maker, enum object_kind kind, const char *name,

@@ -9,8 +9,8 @@
 #include "core/manifest.h"
 
 struct migratable {
-	const char *
-		reason; /* LiveMigratable=False: the first check that fails, a constant; NULL: it is True */
+	/* LiveMigratable=False: the first check that fails, a constant; NULL: it is True. */
+	const char *reason;
 	char *message; /* owned or NULL: its words */
 	char *storage; /* owned or NULL: StorageLiveMigratable=False, all causes; disks are none */
 	bool block;    /* disks are to be copied: BlockMigration */

@@ -86,10 +86,10 @@ ENUM_DECLARE(migration_phase, MIGRATION_PHASE, MIGRATION_PHASES)
 #define MIGRATION_RECOVER_S 600  /* for a way that broke down in post-copy to be mended */
 #define MIGRATION_SWITCH_S  10   /* for a guest that stands still to go over with post-copy */
 #define MIGRATION_FRESH_MS  2000 /* a COMPLETE is believed for so long */
-#define MIGRATION_HEARD_MS \
-	2000 /* QEMU announces itself for a second once all of the guest is there */
-#define MIGRATION_REPEAT_S \
-	1 /* what is not answered is said again, what is not seen is read again */
+/* QEMU announces itself for a second once all of the guest is there. */
+#define MIGRATION_HEARD_MS  2000
+/* What is not answered is said again, what is not seen is read again. */
+#define MIGRATION_REPEAT_S  1
 #define MIGRATION_BUSY_S    5    /* until a busy target is asked again */
 #define MIGRATION_DOUBT_S   10   /* until one that is in doubt is an event */
 #define MIGRATIONS_KEPT     5    /* of one machine, that have ended */

@@ -53,8 +53,8 @@ struct migration_facts {
 	bool stale;      /* this host had the guest later than the one that sends it */
 	bool has_name;   /* it has a virtual machine of that name */
 	bool adopted;    /* its domain was made by somebody else */
-	bool they_disable_tls,
-		we_disable_tls; /* its streams are not to be encrypted: both want that, or none */
+	/* Its streams are not to be encrypted: both want that, or none. */
+	bool they_disable_tls, we_disable_tls;
 	const char *their_host; /* UUIDs, as libvirt has them; "" or NULL: not known */
 	const char *our_host;
 	bool needs_kvm, has_kvm; /* the guest runs on hardware virtualization; guests do so here */
@@ -62,8 +62,8 @@ struct migration_facts {
 	long their_qemu, our_qemu; /* as libvirt counts versions: 7002005; 0: not known */
 	const char *machine;       /* the guest's machine type, canonical; NULL: not known */
 	bool has_machine;          /* QEMU has it here */
-	const char *
-		firmware; /* the EFI firmware that the guest has, as firmware_write() has it; NULL: none */
+	/* The EFI firmware that the guest has, as firmware_write() has it; NULL: none. */
+	const char *firmware;
 	const char *firmwares; /* … and those that are here; NULL: not known */
 	const char *cpu;       /* why the guest's CPU cannot be had here; NULL: it can */
 	int64_t copies;        /* bytes that copies of its disks may take … */

@@ -8,11 +8,11 @@
 
 #include <vmagent/migration_limits.h>
 
-#define MIGRATION_DOWNTIME_FIRST_MS 300 /* QEMU's own */
-#define MIGRATION_DOWNTIME_STEPS    7   /* from that to the most that is allowed */
-#define MIGRATION_DOWNTIME_ITERATION \
-	3                             /* before it is raised the guest's memory was sent so often */
-#define MIGRATION_DOWNTIME_PAUSE_S 10 /* between two raises */
+#define MIGRATION_DOWNTIME_FIRST_MS  300 /* QEMU's own */
+#define MIGRATION_DOWNTIME_STEPS     7   /* from that to the most that is allowed */
+/* Before it is raised the guest's memory was sent so often. */
+#define MIGRATION_DOWNTIME_ITERATION 3
+#define MIGRATION_DOWNTIME_PAUSE_S   10 /* between two raises */
 
 struct migration_seen {     /* libvirt's statistics of the job */
 	msec elapsed;       /* since it began */

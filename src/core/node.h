@@ -9,12 +9,12 @@
 
 #include <vmagent/err.h>
 
-#define NODE_DEPTH_MAX 64     /* nesting */
-#define NODE_COUNT_MAX 100000 /* nodes of one source, aliases expanded (the alias budget) */
-#define NODE_KEYS_MAX  1024   /* entries of one map */
-#define NODE_KEY_MAX \
-	320 /* bytes of a key: a label's has up to 317. libyaml gives back no longer
-			       * ones than 1024 characters, escapes included */
+#define NODE_DEPTH_MAX     64     /* nesting */
+#define NODE_COUNT_MAX     100000 /* nodes of one source, aliases expanded (the alias budget) */
+#define NODE_KEYS_MAX      1024   /* entries of one map */
+/* Bytes of a key: a label's has up to 317. libyaml gives back no longer ones than 1024 characters,
+ * escapes included. */
+#define NODE_KEY_MAX       320
 #define NODE_TEXT_MAX      (1024 * 1024) /* bytes of a source; scalars with aliases expanded: 4 of it */
 #define NODE_DOCUMENTS_MAX 1000          /* documents of one source */
 #define NODE_ANCHORS_MAX   1000          /* anchors of one document */

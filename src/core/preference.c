@@ -51,8 +51,8 @@ struct node *template_annotations(struct node *vm_spec)
 }
 
 struct wish {
-	const char *from,
-		*to; /* in the preference's spec, in the template's or in an element of a list there */
+	/* In the preference's spec, in the template's or in an element of a list there. */
+	const char *from, *to;
 };
 
 static void fill_all(struct node *map, const struct node *preference, const struct wish *wishes,

@@ -164,8 +164,8 @@ static void check_version(struct check *c, const struct node *root, enum object_
 	struct node *version = node_get(root, "apiVersion");
 
 	if (kind == KIND_MIGRATION && version && streq(version->text, OLDER_VERSION))
-		replace_str(&version->text,
-			object_kind_api_version(kind)); /* the fields are the same */
+		/* The fields are the same. */
+		replace_str(&version->text, object_kind_api_version(kind));
 	if (!version || version->kind != NODE_STRING ||
 		!streq(version->text, object_kind_api_version(kind)))
 		check_add(c, version ? version : root, "apiVersion", "expected %s",

@@ -60,7 +60,7 @@ void step_clear_crash(struct step_call *c);
 void step_record_strategy(struct step_call *c);
 void step_forget_vm(struct step_call *c);
 void step_purge(struct step_call *c);
-int step_create_vmi(struct step_call *c,
-	struct err *err); /* fails when the spec is not understood */
+/* Fails when the spec is not understood. */
+int step_create_vmi(struct step_call *c, struct err *err);
 
 #endif

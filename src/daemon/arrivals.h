@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What travels (cargo.c, luggage.c, variables.c), how a guest that is to come is received (arrivals.c), and who is asked before it is
- * sent (checks.c). Loop thread only.
+ * What travels (cargo.c, luggage.c, variables.c), how a guest that is to come is received
+ * (arrivals.c), and who is asked before it is sent (checks.c). Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_ARRIVALS_H
 #define VMAGENT_DAEMON_ARRIVALS_H

@@ -26,8 +26,9 @@ struct asked_check {
 	char id[UID_SIZE];        /* that the answers carry */
 	char migration[UID_SIZE]; /* for which a target is looked for; "": none */
 	char *to;                 /* owned or NULL: the only one that is asked */
-	struct request
-		request; /* without a migration: who is answered; ns and name are owned, the rest of it is not used */
+	/* Without a migration: who is answered; ns and name are owned, the rest of it is not
+	 * used. */
+	struct request request;
 	msec until;
 	struct findings own; /* what this host says */
 	struct candidate list[PEERS_MAX];

@@ -40,8 +40,8 @@ struct config {
 	struct host_place place;                     /* labels and taints; no name */
 	char *host_disk_roots[CONFIG_ROOTS_MAX + 1]; /* NULL-terminated; default: <state>/disks */
 	char *image_roots[CONFIG_ROOTS_MAX + 1]; /* … of containerDisk images: <state>/images */
-	struct image_map
-		images; /* what stands for images of registries; its folder: <state>/images */
+	/* What stands for images of registries; its folder: <state>/images. */
+	struct image_map images;
 	struct storage storage; /* of claims; its folder: <state>/pvc */
 	struct network_config networks;
 	struct host_shares shares; /* CPUs and devices for guests alone */

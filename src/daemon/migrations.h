@@ -42,8 +42,8 @@ int migrations_check_run(const struct vmi *vmi, struct err *err);
 /* Whether orders are taken for m now, which may be NULL: ERR_CONFLICT. */
 int agent_check_orders(const struct machine *m, struct err *err);
 int migrations_load(struct agent *agent, bool same_boot, struct err *err); /* after machines */
-void migrations_note(struct agent *agent,
-	struct now now); /* before anything of the turn is saved */
+/* Before anything of the turn is saved. */
+void migrations_note(struct agent *agent, struct now now);
 int migrations_save(struct agent *agent, struct err *err);
 void migrations_committed(struct agent *agent);
 void migrations_done(struct agent *agent);
@@ -56,7 +56,7 @@ void migration_limits_freeze(const struct agent *agent, struct migration *g, con
 /* What libvirt has done of it is shown, but not more often than once a second. */
 void migration_note_progress(struct agent *agent, struct machine *m,
 	const struct migration_progress *progress);
-
+/* Whether m's relay keeps the target's answer from libvirt, or has nothing to keep any more. */
 void migration_note_answer(struct machine *m, bool held);
 
 /* contested.c: whoever takes a name that has moved away waits for that peer's word. */

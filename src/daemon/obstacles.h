@@ -38,8 +38,8 @@ void shares_take(struct agent *agent, struct machine *m);
 void shares_fill_prepare(const struct machine *m, struct op *op);
 /* The CPUs of guests that share, as domain_context.shared_cpus; owned by the caller. */
 char *shares_left(const struct agent *agent);
-int64_t shares_dedicated(
-	const struct agent *agent); /* thousandths of a CPU that are none of those */
+/* Thousandths of a CPU that are none of those. */
+int64_t shares_dedicated(const struct agent *agent);
 void shares_done(struct shares *shares);
 
 /* networks.c: a network that m's run names is not there, or cannot be used. */

@@ -15,9 +15,9 @@
 
 #define EXPIRY_WARNING_DAYS 30
 #define DAY_MS              SECONDS(24 * 60 * 60)
-#define CLOCK_WARNING_MS \
-	SECONDS(5) /* logs and events of two hosts can no longer be read together */
-#define MIB (1 << 20)
+/* Logs and events of two hosts can no longer be read together. */
+#define CLOCK_WARNING_MS    SECONDS(5)
+#define MIB                 (1 << 20)
 
 void peers_init(struct agent *agent)
 {

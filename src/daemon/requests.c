@@ -305,14 +305,14 @@ static int verb(struct agent *agent, const struct request *request, struct err *
 	struct verb_effect effect = { .vmi_grace = GRACE_UNSET };
 	struct machine *m = machines_find(&agent->machines, request->ns, request->name);
 	struct verb_target target = { .vm = m ? m->vm : NULL, .vmi = own_run(m) };
-	int ret = agent_check_orders(m,
-		err); /* first: what is at another host is to be asked there */
+	/* First: what is at another host is to be asked there. */
+	int ret = agent_check_orders(m, err);
 
 	if (ret == 0)
 		ret = verb_check(request->verb, &request->options, &target, &effect, err);
 	if (ret == -ERR_NOT_FOUND && !m)
-		return request_find(agent, request, &(struct target){ 0 },
-			err); /* in the API's words */
+		/* In the API's words. */
+		return request_find(agent, request, &(struct target){ 0 }, err);
 	if (ret == 0)
 		ret = hostdown_check(agent, request->verb, err);
 	if (ret == 0 && !request->options.dry_run && !request->dry_run)

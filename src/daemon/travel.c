@@ -466,8 +466,8 @@ void travel_submit(struct host *host, const struct op *op)
 	if (!host->migrations || !op->migration || !host->libvirt_socket)
 		err_set(&t->result.err, ERR_UNAVAILABLE,
 			"live migration is not enabled here, or libvirt is not one of the system");
-	uv_queue_work(host->loop, &t->work, do_nothing,
-		after_nothing); /* the result never comes from within */
+	/* The result never comes from within. */
+	uv_queue_work(host->loop, &t->work, do_nothing, after_nothing);
 }
 
 bool travel_took(struct host *host, const struct op_result *result)

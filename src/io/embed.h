@@ -13,8 +13,8 @@
  * a socket's address of 107 characters; this leaves five digits for the id. */
 #define EMBED_ROOT_MAX 50
 
-#define EMBED_LOG_MAX \
-	(4 << 20) /* bytes of ROOT/log/libvirt.log at a start beyond which it is set aside */
+/* Bytes of ROOT/log/libvirt.log at a start beyond which it is set aside. */
+#define EMBED_LOG_MAX (4 << 20)
 
 /*
  * Does nothing unless uri is an embed one. Else it makes the root ready (its folder, a qemu.conf and

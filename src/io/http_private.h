@@ -86,9 +86,9 @@ struct http {
 	uv_timer_t look;           /* active while there is no room */
 	size_t held;               /* of all exchanges */
 	struct exchange *line;     /* borrowed; who waits for room, in order */
-	struct exchange
-		*admitted;  /* borrowed; the one that was let in last, until it has been served */
-	unsigned n_awaited; /* connections that are due */
+	/* Borrowed; the one that was let in last, until it has been served. */
+	struct exchange *admitted;
+	unsigned n_awaited;         /* connections that are due */
 	struct listener *listeners; /* owned */
 	int spare_fd;               /* given up for a moment when descriptors run out */
 	struct conn *conns;         /* owned by their close callback */

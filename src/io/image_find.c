@@ -16,8 +16,8 @@
 
 struct found {
 	char *path; /* owned: what stands for the image */
-	const char *
-		own[2]; /* borrowed: allowed beside the image roots, because the configuration names it */
+	/* Borrowed: allowed beside the image roots, because the configuration names it. */
+	const char *own[2];
 };
 
 /* The configuration's word is enough for a rule's path, and for what lies in the folder. */

@@ -13,12 +13,12 @@
 
 #include <uv.h>
 
-#define FOLDER_BATCH_MS 5 /* quiet time after files were closed or renamed into place */
-#define FOLDER_SETTLE_MS \
-	250 /* quiet time after a removal, and where nobody says that a file is whole */
-#define FOLDER_DELAY_MS 1000 /* the longest that a stream of events puts a batch off */
-#define FOLDER_POLL_MS \
-	2000 /* looks for a missing folder, and whether the targets of links changed */
+#define FOLDER_BATCH_MS    5 /* quiet time after files were closed or renamed into place */
+/* Quiet time after a removal, and where nobody says that a file is whole. */
+#define FOLDER_SETTLE_MS   250
+#define FOLDER_DELAY_MS    1000 /* the longest that a stream of events puts a batch off */
+/* Looks for a missing folder, and whether the targets of links changed. */
+#define FOLDER_POLL_MS     2000
 #define FOLDER_FILES_MAX   4096 /* more files than that are an error for each further one */
 #define FOLDER_SURPLUS_MAX 64   /* of these, as many are named */
 #define FOLDER_BYTES_MAX   (64 * 1024 * 1024) /* of one batch */

@@ -28,10 +28,10 @@
 #define BACKLOG     64
 #define FOLDER_MODE 0711 /* QEMU must get to its own folder in it */
 #define QEMU_FOLDER "qemu"
-#define SHOWN_AS \
-	"vmagent-relay" /* systemd and ps say it: else it had the name of the link that was executed */
-#define HURRY_MS 1000 /* between looks at whoever has not said who it is */
-#define PING_MS  1000 /* libvirtd gives a keepalive more than that */
+/* systemd and ps say it: else it had the name of the link that was executed. */
+#define SHOWN_AS    "vmagent-relay"
+#define HURRY_MS    1000 /* between looks at whoever has not said who it is */
+#define PING_MS     1000 /* libvirtd gives a keepalive more than that */
 
 /* ---- what streams tell ---------------------------------------------------------------------------------- */
 

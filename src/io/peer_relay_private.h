@@ -120,8 +120,8 @@ ssize_t link_read(struct link *link, void *data, size_t len);
 ssize_t link_write(struct link *link, const void *data, size_t len);
 bool link_has_more(const struct link *link); /* read already, and not seen by poll() */
 void link_close(struct link *link);
-void link_bye(struct link *link,
-	bool wait); /* no more will be sent; waits a little for the other side's end */
+/* No more will be sent; waits a little for the other side's end. */
+void link_bye(struct link *link, bool wait);
 /* One attempt at the remote link: ERR_UNAVAILABLE may be better later, ERR_FORBIDDEN not. It is ready for the pump. */
 int link_dial(struct stream *s, struct err *err);
 /* The target's end of it; the local link, to that path, is made when the other side has shown who it is, before it is let

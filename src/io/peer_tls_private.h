@@ -87,8 +87,8 @@ struct peer_tls {
 	unsigned listen_port;
 	uv_poll_t listener;
 	uv_timer_t check;
-	struct credentials
-		*credentials; /* owned: the newest first; older ones while a connection uses them */
+	/* Owned: the newest first; older ones while a connection uses them. */
+	struct credentials *credentials;
 	struct err credentials_err; /* why the files as they are now cannot be used */
 	char stamp[256];            /* of the files when they were last read */
 	unsigned reports;           /* of strangers, … */
@@ -97,8 +97,8 @@ struct peer_tls {
 	bool closing;
 };
 
-void tls_handle_closed(
-	uv_handle_t *handle); /* of peer_tls's and peers' own handles: data is peer_tls */
+/* Of peer_tls's and peers' own handles: data is peer_tls. */
+void tls_handle_closed(uv_handle_t *handle);
 void tls_stranger(struct peer_tls *tls, const char *address, const char *why);
 void tls_event(struct peer_tls *tls, const struct peer_event *event);
 

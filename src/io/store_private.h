@@ -83,8 +83,8 @@ struct store {
 	int64_t rv;                              /* the last value given out */
 	int64_t committed;                       /* rv as of the last commit */
 	struct tally now, before;                /* before: as of the last commit */
-	struct buf
-		replay; /* the open transaction's writes as SQL, for a second try without the ballast */
+	/* The open transaction's writes as SQL, for a second try without the ballast. */
+	struct buf replay;
 	bool ballast;             /* the file is there */
 	bool lost;                /* STORE_VALUE_LOST is set: the next commit clears it */
 	unsigned commits_without; /* since it went */

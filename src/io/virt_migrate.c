@@ -312,8 +312,8 @@ static void migrate(struct migrating *m, struct err *err)
 
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr,
-		CLOCK_MONOTONIC); /* one that is set back would end the watch */
+	/* One that is set back would end the watch. */
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&m->wake, &attr);
 	pthread_condattr_destroy(&attr);
 	if (pthread_create(&thread, NULL, on_thread, m)) { /* signals are blocked here already */

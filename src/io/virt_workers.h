@@ -24,13 +24,13 @@ enum worker_pool {
 };
 
 /* libvirtd serves five calls of a connection at once; urgent ones, agents and errands share one. */
-#define WORKERS_NORMAL_THREADS 4
-#define WORKERS_URGENT_THREADS 2
-#define WORKERS_AGENT_THREADS  2
-#define WORKERS_ERRAND_THREADS 1
-#define WORKERS_PROBE_THREADS  4
-#define WORKERS_MIGRATE_THREADS \
-	16 /* MIGRATIONS_AT_ONCE_MAX: as many as may leave a host at once; each on a connection of its own */
+#define WORKERS_NORMAL_THREADS  4
+#define WORKERS_URGENT_THREADS  2
+#define WORKERS_AGENT_THREADS   2
+#define WORKERS_ERRAND_THREADS  1
+#define WORKERS_PROBE_THREADS   4
+/* MIGRATIONS_AT_ONCE_MAX: as many as may leave a host at once; each on a connection of its own. */
+#define WORKERS_MIGRATE_THREADS 16
 
 /* Embedded in what the caller allocates; owned by the pool from submit to done. */
 struct job {

@@ -12,8 +12,8 @@
 #include "cli/wsclient.h"
 #include "io/websocket.h"
 
-#define PENDING_MAX \
-	(WEBSOCKET_REPLIES_MAX * 125 + 4096) /* what was read with the last of them, too */
+/* What was read with the last of them, too. */
+#define PENDING_MAX (WEBSOCKET_REPLIES_MAX * 125 + 4096)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -277,8 +277,8 @@ START_TEST(test_reference_by_a_rule)
 	assert_said("(match: 'quay.io/*')");
 	assert_said(file);
 	shell("qemu-img create -q -f raw '%s' 8M%s", file, "");
-	ck_assert_int_eq(overlay("quay.io/a", NULL),
-		ERR_OK); /* the configuration's word is enough */
+	/* The configuration's word is enough. */
+	ck_assert_int_eq(overlay("quay.io/a", NULL), ERR_OK);
 	assert_link_is("root.base", file);
 }
 END_TEST

@@ -128,8 +128,8 @@ START_TEST(what_is_no_readable_file_is_not_there)
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	ck_assert_ptr_null(ask_here());
 	rmdir(path);
-	ck_assert_int_eq(mkfifo(path, 0600),
-		0); /* nobody writes to it: it must not be waited for */
+	/* Nobody writes to it: it must not be waited for. */
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	ck_assert_ptr_null(ask_here());
 	unlink(path);
 	write_log(HEADER "qemu: of something else\n", 0);

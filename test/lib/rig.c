@@ -7,8 +7,8 @@
 
 #include "io/store_private.h"
 
-#define COUNTER_STEP \
-	1000000 /* by which the change counter of a new database is above the lost one's */
+/* By which the change counter of a new database is above the lost one's. */
+#define COUNTER_STEP 1000000
 
 /* ---- the domain -------------------------------------------------------------------------------- */
 

@@ -75,8 +75,8 @@ char *look_object(struct world *w, enum object_kind kind, const char *name)
 	struct object_query all = { .kind = KIND_MIGRATION };
 	struct latest latest = { .name = name };
 
-	struct object_query query = { .kind = kind,
-		.name = name }; /* a scenario has no name twice */
+	/* A scenario has no name twice. */
+	struct object_query query = { .kind = kind, .name = name };
 	char *object = NULL;
 
 	store_each(w->store, &query, keep, &object, NULL);

@@ -253,8 +253,8 @@ struct mark {
 struct net_script { /* what becomes of the next messages of a kind */
 	unsigned lost, doubled, late;
 	msec delay; /* of those that are late */
-	char *path,
-		*value; /* owned: what is another in all documents of the kind; NULL: nothing is */
+	/* Owned: what is another in all documents of the kind; NULL: nothing is. */
+	char *path, *value;
 };
 
 /* The document with another value at that path, which leads through texts that are JSON; owned by the caller. */
@@ -392,8 +392,8 @@ struct fake_guest *fake_guest(struct world *w, const char *name);
 struct nvram;
 void fake_nvram_take(struct fake_domain *dom, const struct op *op);
 void fake_nvram_boot(struct world *w, const struct fake_domain *dom); /* it is to run here … */
-void fake_nvram_write(struct world *w,
-	const struct fake_domain *dom); /* … and executes here from now on */
+/* … and executes here from now on. */
+void fake_nvram_write(struct world *w, const struct fake_domain *dom);
 void fake_nvram_purge(struct world *w, const char *vm);
 int fake_nvram_read(void *ctx, const char *path, struct nvram *ret, struct err *err);
 int fake_nvram_keep(void *ctx, const char *path, const struct nvram *nvram, struct err *err);
@@ -464,8 +464,8 @@ void watch_stop(struct world *w, const char *name, bool stopped);
 bool watch_is_stopped(const struct world *w, const char *name);
 
 /* look.c */
-const char *look_text(const cJSON *json,
-	const char *path); /* a number's text: until the next call */
+/* A number's text: until the next call. */
+const char *look_text(const cJSON *json, const char *path);
 /* Whose a run is: "none", "vm" (of its name, as it is stored), "another". */
 const char *look_owner(struct world *w, const char *name, const cJSON *vmi);
 char *look_object(struct world *w, enum object_kind kind, const char *name); /* owned or NULL */
@@ -480,8 +480,8 @@ char *census(struct world *w);
 
 /* endstate.c */
 char *look_end(struct world *w); /* the end state; owned */
-void look_rest(
-	struct world *w); /* fails the world unless each machine is at rest as it should be */
+/* Fails the world unless each machine is at rest as it should be. */
+void look_rest(struct world *w);
 
 /* commands.c */
 bool command_run(struct world *w, char *const *words, size_t n, const char *block);

@@ -86,9 +86,9 @@ START_TEST(members_of_json)
 	ck_assert(jsonspan_is(v, "g") && !jsonspan_is(v, "gg") && !jsonspan_is(v, ""));
 	ck_assert(jsonspan_member(s, "h", &v) && v.len == 4);
 	ck_assert(!jsonspan_member(v, "h", &v));
-	ck_assert(
-		jsonspan_member(s, "i\\\\", &v) && v.len == 6); /* the last quote is no letter … */
-	ck_assert(jsonspan_member(s, "j", &v) && v.len == 6);   /* … and here it is one */
+	/* The last quote is no letter … */
+	ck_assert(jsonspan_member(s, "i\\\\", &v) && v.len == 6);
+	ck_assert(jsonspan_member(s, "j", &v) && v.len == 6); /* … and here it is one */
 	ck_assert(!jsonspan_member(jsonspan_of(NULL), "a", &v));
 }
 END_TEST

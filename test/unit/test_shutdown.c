@@ -12,8 +12,8 @@ Suite *test_shutdown_suite(void);
 
 struct stop {
 	int64_t grace;
-	const char *
-		ways; /* a: the agent hears, s: the button is heard; A, S: heard, but never answered */
+	/* A: the agent hears, s: the button is heard; A, S: heard, but never answered. */
+	const char *ways;
 	enum domain_state state;
 	const char *want;
 	int64_t later; /* the grace from second `at` on */

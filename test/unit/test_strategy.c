@@ -286,8 +286,8 @@ START_TEST(v2_always_is_restarted)
 	ck_assert_int_eq(world_pass(&w), INTENT_DELETE);
 	ck_assert_uint_eq(w.vm.n_requests, 2);
 	world_gone(&w);
-	ck_assert_int_eq(world_pass(&w),
-		INTENT_CREATE); /* and pops the Stop, of a run that is gone */
+	/* And pops the Stop, of a run that is gone. */
+	ck_assert_int_eq(world_pass(&w), INTENT_CREATE);
 	ck_assert_uint_eq(w.vm.n_requests, 1);
 	ck_assert_int_eq(w.vm.requests[0].action, REQUEST_START);
 	ck_assert_int_eq(world_pass(&w), INTENT_NONE); /* it lives: pops the Start */

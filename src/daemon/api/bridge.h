@@ -9,11 +9,11 @@
 
 #include "daemon/api/api_private.h"
 
-#define BRIDGE_BACKLOG \
-	(256 * 1024) /* bytes of output kept for a slow client, where what is older is dropped */
-#define BRIDGE_WINDOW (64 * 1024) /* … where nothing is: then the guest's side is not read */
-#define BRIDGE_INPUT \
-	(16 * 1024) /* bytes of input not taken by the guest's side, then the client waits */
+/* Bytes of output kept for a slow client, where what is older is dropped. */
+#define BRIDGE_BACKLOG   (256 * 1024)
+#define BRIDGE_WINDOW    (64 * 1024) /* … where nothing is: then the guest's side is not read */
+/* Bytes of input not taken by the guest's side, then the client waits. */
+#define BRIDGE_INPUT     (16 * 1024)
 #define BRIDGE_PIECE     (16 * 1024) /* bytes of one frame, and of one read */
 #define BRIDGE_LINGER_MS 5000        /* for the last input of a client that has left */
 

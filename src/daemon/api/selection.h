@@ -19,8 +19,8 @@ int selection_of(const struct call *call, struct selection *ret, struct err *err
 void selection_done(struct selection *s);
 
 const char *selection_ns(const struct selection *s); /* NULL: all */
-const char *selection_name(
-	const struct selection *s); /* NULL: all; narrows, beside the selectors */
+/* NULL: all; narrows, beside the selectors. */
+const char *selection_name(const struct selection *s);
 
 bool selection_has(const struct selection *s, const struct object_row *row);
 
