@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What stands in the way of a migration is told before anything is copied, all of it at once and in words: the target has
-# too little memory and disk, not the network, not the storage class, and cannot be reached the way that the guest would
-# go. What is mended is not told any more.
+# too little memory and disk, not the network, not the storage class, not all of the CPU, and cannot be reached the way that
+# the guest would go. What is mended is not told any more.
 # environments: system
 # takes: 70
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -24,6 +24,15 @@ set_b() # TEXT BY: in b's configuration
 	sed -i "s|$1|$2|" "$T/b/config.yaml"
 	host_agent_start b
 	await 'the agents see each other' peers_see_each_other
+}
+
+# What a CPU can have at b is what its libvirtd found out about QEMU once, and wrote down.
+forget_at_b() # CPU-FEATURE
+{
+	host_libvirtd_stop b TERM
+	sed -i "/<hostCPU/,/<.hostCPU>/s/\(name='$1' type='boolean' value='\)true/\1false/" \
+		"$T"/b/var/cache/libvirt/qemu/capabilities/*.xml
+	host_libvirtd_start b
 }
 
 hosts_begin
@@ -85,3 +94,6 @@ set_b 'reserved: { memory: 100Ti }' 'networks: { lan: { type: bridge, bridge: la
 soon 'with memory and a network of that name they are not told any more' tells_not capacity
 holds '… nor is that' tells_not networks
 holds '… and the rest is' found storageClasses fast
+holds 'a CPU like the guest'\''s can be had there' tells_not cpu
+forget_at_b smap
+soon 'where one of its features is missing, that is told' tells cpu "the guest's CPU cannot be had there: .*smap"
