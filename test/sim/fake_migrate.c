@@ -59,6 +59,14 @@ static void leave_held(struct world *w, const struct fake_job *job)
 		fake_tell_held(w, job, false);
 }
 
+/* The source's end of it; NULL when that QEMU has ended and another run has its UUID. */
+static struct fake_domain *moved(struct world *w, const struct fake_job *job)
+{
+	struct fake_domain *dom = fake_find_uuid(w, job->uuid);
+
+	return dom && dom->boot == job->boot ? dom : NULL;
+}
+
 static void end_job(struct world *w, struct fake_job *job, const char *why)
 {
 	struct err err = { .code = ERR_OK };
@@ -74,8 +82,7 @@ static void end_job(struct world *w, struct fake_job *job, const char *why)
 static void break_down(struct world *w, struct fake_job *job)
 {
 	struct world *to = w->lab->hosts[job->to];
-	struct fake_domain *ends[] = { fake_find_uuid(w, job->uuid),
-		fake_find_uuid(to, job->uuid) };
+	struct fake_domain *ends[] = { moved(w, job), fake_find_uuid(to, job->uuid) };
 
 	for (unsigned i = 0; i < ARRAY_SIZE(ends); i++) {
 		if (!ends[i] || !ends[i]->active || ends[i]->reason != REASON_POSTCOPY)
@@ -88,7 +95,7 @@ static void break_down(struct world *w, struct fake_job *job)
 /* Also when the target has it already, and its answer was lost. */
 static void fail(struct world *w, struct fake_job *job, const char *why)
 {
-	struct fake_domain *dom = fake_find_uuid(w, job->uuid);
+	struct fake_domain *dom = moved(w, job);
 
 	drop_incoming(w->lab->hosts[job->to], job->uuid);
 	break_down(w, job);
@@ -222,7 +229,7 @@ static void later(struct world *w, struct fake_job *job, msec lasts)
 
 static void go_on(struct world *w, struct fake_job *job)
 {
-	const struct fake_domain *dom = fake_find_uuid(w, job->uuid);
+	const struct fake_domain *dom = moved(w, job);
 	bool gone = job->stage == STAGE_CONFIRM && (!dom || !dom->active);
 
 	job->waits = streq(w->fake.stop_at, stage_names[job->stage]);
@@ -296,7 +303,7 @@ static bool is_kept(struct world *w, struct fake_job *job)
 /* Whether the stage has not come to its end yet, and nothing is wrong with it. */
 static bool lasts(struct world *w, struct fake_job *job)
 {
-	struct fake_domain *dom = fake_find_uuid(w, job->uuid);
+	struct fake_domain *dom = moved(w, job);
 
 	if (job->stage == STAGE_HELD)
 		return is_kept(w, job);
@@ -378,7 +385,7 @@ static void next_stage(struct world *w, struct pending *p)
 
 	if (!job->active || job->serial != p->boot || lasts(w, job))
 		return;
-	why = stages[job->stage].end(w, job, fake_find_uuid(w, job->uuid));
+	why = stages[job->stage].end(w, job, moved(w, job));
 	if (why) {
 		fail(w, job, why);
 	} else if (job->stage == STAGE_CONFIRM) {
@@ -491,6 +498,7 @@ bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct er
 		.stage = op->recovery ? STAGE_FINISH : STAGE_COPY,
 		.passed = op->recovery,
 		.begun = w->t,
+		.boot = dom->boot,
 		.limits = op->limits,
 		.libvirts = to->fake.libvirts };
 	copy_str(job->uuid, UID_SIZE, op->uuid);
@@ -543,7 +551,7 @@ void fake_break_way(struct world *w, const struct world *to)
 /* The source's libvirtd is gone: nobody resumes what it had stopped. */
 static void lose_job(struct world *w, struct fake_job *job)
 {
-	struct fake_domain *dom = fake_find_uuid(w, job->uuid);
+	struct fake_domain *dom = moved(w, job);
 
 	leave_held(w, job);
 	job->active = false;

@@ -154,6 +154,7 @@ struct fake_job { /* libvirt moves a domain */
 	struct migration_watch watch;
 	enum fake_stage stage;
 	uint64_t serial;
+	uint64_t boot; /* of the QEMU that it moves */
 	char uuid[UID_SIZE];
 	unsigned to;       /* index of the target */
 	uint64_t libvirts; /* which libvirtd it talks to there */
