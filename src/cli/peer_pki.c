@@ -19,8 +19,6 @@
 #define LOG_TAIL  300
 #define MARK      "# vmagent peer "
 
-extern char **environ;
-
 /* ---- files ------------------------------------------------------------------------------------------- */
 
 static int io_fault(struct fault *fault, const char *what, const char *path)

@@ -25,11 +25,12 @@ const struct record *migration_policy_find(struct record *const *policies, size_
 /* What the policy says instead of *limits. */
 void migration_policy_apply(const struct record *policy, struct migration_limits *limits);
 
-/* status.migrationState.migrationConfiguration; owned by the caller. And what it says instead of *limits. */
+/* status.migrationState.migrationConfiguration; owned by the caller. And what one says, or a policy's spec, instead of
+ * *limits. */
 struct cJSON *migration_limits_json(const struct migration_limits *limits);
+void migration_limits_read(const struct cJSON *spec, struct migration_limits *limits);
 
 /* spec.configuration.migrations of the KubeVirt object, as JSON; owned by the caller. */
 char *migration_config_json(const struct migration_config *config);
-void migration_limits_read(const struct cJSON *json, struct migration_limits *limits);
 
 #endif
