@@ -21,22 +21,17 @@ static struct stored stored_vmi(struct world *w, const struct op *op)
 	return stored;
 }
 
-/* Of what a user may do to a run that lives. */
-static const char *guest_objection(const struct stored *vmi, enum op_kind kind)
+/* ---- what is stored of the run that an op is for: NULL, or why it does not justify the op ---------- */
+
+typedef const char *objection_fn(const struct stored *vmi, const struct op *op);
+
+static const char *to_prepare(const struct stored *vmi, const struct op *op)
 {
-	if (vmi->stopping || phase_is_final(vmi->phase))
-		return "it is to end";
-	if (kind == OP_SUSPEND)
-		return vmi->pause == PAUSE_HELD ? NULL : "nobody wants it paused";
-	if (kind == OP_RESUME && vmi->pause == PAUSE_AS_IS)
-		return vmi->tried ? NULL : "no I/O error is stored that it could be after";
-	if (kind == OP_RESUME)
-		return vmi->pause == PAUSE_RELEASED ? NULL : "nobody wants it resumed";
-	return vmi->act && kind != OP_AGENT_TIME ? "it would be done twice" : NULL;
+	(void)op;
+	return vmi->phase == PHASE_SCHEDULING ? NULL : "it is not being scheduled";
 }
 
-/* Of the op that makes a guest run. */
-static const char *start_objection(const struct stored *vmi, const struct op *op)
+static const char *to_start(const struct stored *vmi, const struct op *op)
 {
 	if (vmi->stopping)
 		return "it is to end";
@@ -47,70 +42,90 @@ static const char *start_objection(const struct stored *vmi, const struct op *op
 	return vmi->phase == PHASE_SCHEDULED ? NULL : "it is not scheduled";
 }
 
-/* NULL when what is stored justifies the op. */
+static const char *to_claim(const struct stored *vmi, const struct op *op)
+{
+	(void)op;
+	return vmi->claim && !phase_is_final(vmi->phase) ? NULL : "no claim is stored";
+}
+
+static const char *to_shut_down(const struct stored *vmi, const struct op *op)
+{
+	(void)op;
+	if (!vmi->stopping)
+		return "nobody wants it stopped";
+	return vmi->signalled ? NULL : "the signal is not stored";
+}
+
+static const char *to_destroy(const struct stored *vmi, const struct op *op)
+{
+	(void)op;
+	if (vmi->discard || phase_is_final(vmi->phase))
+		return NULL;
+	if (!vmi->stopping)
+		return "nobody wants it stopped";
+	return vmi->killed ? NULL : "the kill is not stored";
+}
+
+/* What a user may do to a run that lives. */
+static const char *to_act(const struct stored *vmi, const struct op *op)
+{
+	if (vmi->stopping || phase_is_final(vmi->phase))
+		return "it is to end";
+	if (op->kind == OP_SUSPEND)
+		return vmi->pause == PAUSE_HELD ? NULL : "nobody wants it paused";
+	if (op->kind == OP_RESUME && vmi->pause == PAUSE_AS_IS)
+		return vmi->tried ? NULL : "no I/O error is stored that it could be after";
+	if (op->kind == OP_RESUME)
+		return vmi->pause == PAUSE_RELEASED ? NULL : "nobody wants it resumed";
+	return vmi->act && op->kind != OP_AGENT_TIME ? "it would be done twice" : NULL;
+}
+
+static const char *to_ask_why(const struct stored *vmi, const struct op *op)
+{
+	(void)op;
+	return vmi->words ? NULL : "nobody asked why it ended";
+}
+
+static const char *to_probe(const struct stored *vmi, const struct op *op)
+{
+	(void)op;
+	return phase_is_final(vmi->phase) || vmi->stopping ? "it is to end" : NULL;
+}
+
+static const char *to_clean(const struct stored *vmi, const struct op *op)
+{
+	(void)op;
+	return phase_is_final(vmi->phase) ? NULL : "it is not final";
+}
+
+/* The others change nothing that is the run's; those of migrations are judged elsewhere. */
+static objection_fn *const objections[OP_KIND_MAX] = {
+	/* clang-format off */
+	[OP_PREPARE]        = to_prepare,
+	[OP_START]          = to_start,
+	[OP_CLAIM]          = to_claim,
+	[OP_SHUTDOWN]       = to_shut_down,
+	[OP_AGENT_SHUTDOWN] = to_shut_down,
+	[OP_DESTROY]        = to_destroy,
+	[OP_SUSPEND]        = to_act,
+	[OP_RESUME]         = to_act,
+	[OP_REBOOT]         = to_act,
+	[OP_AGENT_REBOOT]   = to_act,
+	[OP_AGENT_TIME]     = to_act,
+	[OP_RESET]          = to_act,
+	[OP_WORDS]          = to_ask_why,
+	[OP_PROBE]          = to_probe,
+	[OP_UNDEFINE]       = to_clean,
+	[OP_CLEAN]          = to_clean,
+	/* clang-format on */
+};
+
 static const char *objection(const struct stored *vmi, const struct op *op)
 {
-	bool final = phase_is_final(vmi->phase);
-
-	switch (op->kind) {
-	case OP_PREPARE:
-		return vmi->phase == PHASE_SCHEDULING ? NULL : "it is not being scheduled";
-	case OP_START:
-		return start_objection(vmi, op);
-	case OP_CLAIM:
-		return vmi->claim && !final ? NULL : "no claim is stored";
-	case OP_SHUTDOWN:
-	case OP_AGENT_SHUTDOWN:
-		if (!vmi->stopping)
-			return "nobody wants it stopped";
-		return vmi->signalled ? NULL : "the signal is not stored";
-	case OP_DESTROY:
-		if (vmi->discard)
-			return NULL;
-		if (!final && !vmi->stopping)
-			return "nobody wants it stopped";
-		return final || vmi->killed ? NULL : "the kill is not stored";
-	case OP_SUSPEND:
-	case OP_RESUME:
-	case OP_REBOOT:
-	case OP_AGENT_REBOOT:
-	case OP_AGENT_TIME:
-	case OP_RESET:
-		return guest_objection(vmi, op->kind);
-	case OP_WORDS:
-		return vmi->words ? NULL : "nobody asked why it ended";
-	case OP_PROBE:
-		return final || vmi->stopping ? "it is to end" : NULL;
-	case OP_UNDEFINE:
-	case OP_CLEAN:
-		return final ? NULL : "it is not final";
-	case OP_NONE:
-	case OP_LIST:
-	case OP_PURGE:
-	case OP_DROP:
-	case OP_FILL:
-	case OP_READ:
-	case OP_DESCRIBE:
-	case OP_AGENT_INFO:
-	case OP_AGENT_CREDENTIALS:
-	case OP_AGENT_LOOK:
-	case OP_SCREENSHOT:
-	case OP_FORWARD:
-	case OP_COMPARE:
-	case OP_MIGRATE_PREPARE:
-	case OP_MIGRATE:
-	case OP_MIGRATE_WATCH:
-	case OP_MIGRATE_PASS:
-	case OP_MIGRATE_RELAY:
-	case OP_MIGRATE_SEAL:
-	case OP_MIGRATE_ABORT:
-	case OP_MIGRATE_ANNOUNCE:
-	case OP_MIGRATE_RESUME:
-	case OP_KIND_MAX:
-		break;
-	}
-	return NULL;
+	return objections[op->kind] ? objections[op->kind](vmi, op) : NULL;
 }
+
+/* ---- what there is ---------------------------------------------------------------------------------- */
 
 /* No other QEMU of ours under that name. */
 static void check_alone(struct world *w, const struct op *op)
