@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs Check suites: build/test/unit [SUITE [CASE]]. The files to run are found by name (tools/suites),
- * so a new test file needs no entry anywhere.
+ * Runs Check suites: build/test/unit [SUITE [CASE]]. The files to run are found by name
+ * (tools/suites), so a new test file needs no entry anywhere.
  */
 #include <check.h>
 #include <stdlib.h>

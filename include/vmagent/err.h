@@ -59,8 +59,8 @@ int err_wrap(struct err *err, const char *fmt, ...) PRINTF(2, 3);
 int err_status(enum err_code code);         /* the HTTP status */
 const char *err_reason(enum err_code code); /* the Kubernetes StatusReason */
 
-/* Seconds after which the same request may well succeed, since nothing was done for this one; 0: none. Clients
- * of Kubernetes try again by themselves. */
+/* Seconds after which the same request may well succeed, since nothing was done for this one; 0:
+ * none. Clients of Kubernetes try again by themselves. */
 int err_retry_s(enum err_code code);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include <vmagent/base.h>
 
-/* Kinds of object that the store keeps and the API serves, or only the latter: X(constant, kind, plural,
- * group and version as stored, whether it lies in a namespace, home). */
+/* Kinds of object that the store keeps and the API serves, or only the latter: X(constant, kind,
+ * plural, group and version as stored, whether it lies in a namespace, home). */
 #define OBJECT_KINDS(X)                                                                          \
 	X(VM, "VirtualMachine", "virtualmachines", "kubevirt.io/v1", true, MACHINE)              \
 	X(VMI, "VirtualMachineInstance", "virtualmachineinstances", "kubevirt.io/v1", true,      \

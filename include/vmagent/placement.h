@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run asks of its host, and which hosts it may be on: the part of a VMI's spec that a scheduler reads in a
- * cluster. Names are Kubernetes'.
+ * What a run asks of its host, and which hosts it may be on: the part of a VMI's spec that a
+ * scheduler reads in a cluster. Names are Kubernetes'.
  */
 #ifndef VMAGENT_PLACEMENT_H
 #define VMAGENT_PLACEMENT_H

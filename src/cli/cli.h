@@ -77,7 +77,8 @@ enum exit_code cli_main(int argc, char *const *argv);
 /* Prints a fault of one of several objects and goes on; main() exits with the worst of them. */
 void cli_report(struct cli *cli, struct fault *fault);
 
-/* Says that there is nothing of what was asked for, which lies in no namespace if it is the host's. */
+/* Says that there is nothing of what was asked for, which lies in no namespace if
+ * it is the host's. */
 void cli_report_none(const struct cli *cli, bool of_the_host);
 
 /* The namespace in force; NULL for all. */

@@ -12,8 +12,8 @@
 /* Where the agent listens: --socket, $VMAGENT_SOCKET, or the default. */
 const char *client_socket(const struct cli *cli);
 
-/* line: "GET /version"; body: JSON text or NULL. *ret_answer (may be NULL) is owned by the caller, NULL
- * for an empty answer. */
+/* line: "GET /version"; body: JSON text or NULL. *ret_answer (may be NULL) is owned by the caller,
+ * NULL for an empty answer. */
 int client_call(const struct cli *cli, const char *line, const char *body, struct node **ret_answer,
 	struct fault *fault);
 
@@ -24,8 +24,8 @@ int client_get(const struct cli *cli, const char *path, struct node **ret_answer
 /* GET of anything; the answer's bytes are appended to *to. */
 int client_fetch(const struct cli *cli, const char *path, struct buf *to, struct fault *fault);
 
-/* Opens a connection and sends a request whose answer the caller reads itself: a watch, a websocket.
- * A refusal is a fault. The caller closes *h in any case. */
+/* Opens a connection and sends a request whose answer the caller reads itself: a watch, a
+ * websocket. A refusal is a fault. The caller closes *h in any case. */
 int client_begin(const struct cli *cli, const struct http_call *call, struct http *h,
 	struct fault *fault);
 
@@ -33,9 +33,9 @@ int client_begin(const struct cli *cli, const struct http_call *call, struct htt
 int client_fault(struct fault *fault, const struct err *err);
 
 /*
- * Follows a collection: lists it, then watches it, each from where the other left off. It goes on when the
- * agent ends the watch or restarts, and lists again when the change log does not reach back.
- * A callback returns 1 to stop, 0 to go on, -1 with a fault.
+ * Follows a collection: lists it, then watches it, each from where the other left off. It goes on
+ * when the agent ends the watch or restarts, and lists again when the change log does not reach
+ * back. A callback returns 1 to stop, 0 to go on, -1 with a fault.
  */
 struct follow {
 	const struct cli *cli;

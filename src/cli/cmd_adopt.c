@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl adopt: a VM for a libvirt domain that somebody else made. What an adoption would come to is asked
- * of the agent and shown first; then, if it is wanted, that same adoption is done.
+ * vmactl adopt: a VM for a libvirt domain that somebody else made. What an adoption would come to
+ * is asked of the agent and shown first; then, if it is wanted, that same adoption is done.
  */
 #include <string.h>
 #include <unistd.h>

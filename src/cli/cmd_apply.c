@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl apply and create: objects from files to the agent. apply keeps kubectl's contract: what was
- * applied last is remembered in the object's annotation, so that a field taken out of the file goes,
- * a field that the file sets wins, and what others added stays.
+ * vmactl apply and create: objects from files to the agent. apply keeps kubectl's contract: what
+ * was applied last is remembered in the object's annotation, so that a field taken out of the file
+ * goes, a field that the file sets wins, and what others added stays.
  */
 #include <string.h>
 

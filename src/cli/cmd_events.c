@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl events: what happened, oldest first. The events of vm/NAME are those of its VMI as well: for
- * whoever asks why a machine does not run, the two are one story.
+ * vmactl events: what happened, oldest first. The events of vm/NAME are those of its VMI as well:
+ * for whoever asks why a machine does not run, the two are one story.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vmactl explain: why a machine is as it is. Fetches its objects and events; what they mean is
- * explain.c's. For users of kubectl the word means the fields of a type: those are told by their form, and
- * explained out of the schema's tables.
+ * explain.c's. For users of kubectl the word means the fields of a type: those are told by their
+ * form, and explained out of the schema's tables.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl get: objects by name or all of a type, printed once or followed. One object is printed as it
- * is, several are a List, as kubectl prints them, so that scripts find .items.
+ * vmactl get: objects by name or all of a type, printed once or followed. One object is printed as
+ * it is, several are a List, as kubectl prints them, so that scripts find .items.
  */
 #include "cli/client.h"
 #include "cli/commands.h"

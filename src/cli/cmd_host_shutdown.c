@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl host-shutdown: has the agent stop the guests because the host goes down, and waits for the last
- * one. The service's ExecStop= is this command, which then does nothing unless the system is really
- * stopping: a restart or an upgrade of the agent touches no guest.
+ * vmactl host-shutdown: has the agent stop the guests because the host goes down, and waits for the
+ * last one. The service's ExecStop= is this command, which then does nothing unless the system is
+ * really stopping: a restart or an upgrade of the agent touches no guest.
  */
 #include <string.h>
 #include <time.h>
@@ -38,7 +38,7 @@ static void pause_a_little(void)
 	nanosleep(&ts, NULL);
 }
 
-/* ---- how it stands ------------------------------------------------------------------------------ */
+/* ---- how it stands --------------------------------------------------------------------------- */
 
 struct standing {
 	bool active;
@@ -71,7 +71,7 @@ static int look(struct cli *cli, struct standing *ret, struct fault *fault)
 	return 0;
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 struct waiting {
 	char *shown;     /* owned: the line that was printed last */
@@ -140,7 +140,7 @@ static int wait_for_guests(struct cli *cli, struct fault *fault)
 	return ret < 0 ? ret : 0;
 }
 
-/* ---- orders -------------------------------------------------------------------------------------- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 
 static int call_off(struct cli *cli, struct fault *fault)
 {

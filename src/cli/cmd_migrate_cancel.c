@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl migrate-cancel: finds the migration of each VM that has not ended, and deletes it, as virtctl does.
+ * vmactl migrate-cancel: finds the migration of each VM that has not ended, and deletes
+ * it, as virtctl does.
  */
 #include "cli/client.h"
 #include "cli/commands.h"

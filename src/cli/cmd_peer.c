@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl peer: certificates for agents that are to reach each other, made and installed without a service,
- * and how they stand. Only `ls` asks the agent.
+ * vmactl peer: certificates for agents that are to reach each other, made and installed without a
+ * service, and how they stand. Only `ls` asks the agent.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static int check_node(const struct cli *cli, const char *name, struct fault *fau
 	return cli_usage(cli, fault, "'%s' cannot be a node's name: lower case, as in DNS", name);
 }
 
-/* ---- init --------------------------------------------------------------------------------------------- */
+/* ---- init ------------------------------------------------------------------------------------ */
 
 static int init(struct cli *cli, struct fault *fault)
 {
@@ -47,7 +47,7 @@ static int init(struct cli *cli, struct fault *fault)
 	return 0;
 }
 
-/* ---- cert --------------------------------------------------------------------------------------------- */
+/* ---- cert ------------------------------------------------------------------------------------ */
 
 static int to_output(const struct cli *cli, const struct buf *bundle, struct fault *fault)
 {
@@ -95,7 +95,7 @@ static int cert(struct cli *cli, struct fault *fault)
 	return ret;
 }
 
-/* ---- join --------------------------------------------------------------------------------------------- */
+/* ---- join ------------------------------------------------------------------------------------ */
 
 static int read_bundle(const char *file, char *text, struct fault *fault)
 {
@@ -129,7 +129,7 @@ static int join(struct cli *cli, struct fault *fault)
 	return 0;
 }
 
-/* ---- ls ----------------------------------------------------------------------------------------------- */
+/* ---- ls -------------------------------------------------------------------------------------- */
 
 static int ls(struct cli *cli, struct fault *fault)
 {
@@ -137,7 +137,7 @@ static int ls(struct cli *cli, struct fault *fault)
 	return command_get.run(cli, fault);
 }
 
-/* ---- declare-dead ------------------------------------------------------------------------------------- */
+/* ---- declare-dead ---------------------------------------------------------------------------- */
 
 /* What became of each guest comes as a warning. */
 static int declare_dead(struct cli *cli, struct fault *fault)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl port-forward: loopback ports of this machine that lead to ports of a guest, as long as the command runs. Each
- * connection is a child with a websocket of its own, so that none waits for another.
+ * vmactl port-forward: loopback ports of this machine that lead to ports of a guest, as
+ * long as the command runs. Each connection is a child with a websocket of its own, so that
+ * none waits for another.
  */
 #include <errno.h>
 #include <poll.h>
@@ -37,7 +38,7 @@ struct session {
 	size_t children;
 };
 
-/* ---- what was typed ------------------------------------------------------------------------------ */
+/* ---- what was typed -------------------------------------------------------------------------- */
 
 /* TYPE/NAME[/NAMESPACE] */
 static int read_target(struct session *s, const char *word, struct fault *fault)
@@ -105,7 +106,7 @@ static int read_all(struct session *s, struct fault *fault)
 	return ret;
 }
 
-/* ---- one connection ------------------------------------------------------------------------------- */
+/* ---- one connection -------------------------------------------------------------------------- */
 
 static int converse(const struct session *s, const struct forward *f, int in, int out,
 	struct fault *fault)
@@ -152,7 +153,7 @@ static void start_child(struct session *s, const struct forward *f, int client)
 	_exit(0);
 }
 
-/* ---- the ports ------------------------------------------------------------------------------------ */
+/* ---- the ports ------------------------------------------------------------------------------- */
 
 /* False when a signal says that it is over. */
 static bool take_signal(struct session *s, int signals)

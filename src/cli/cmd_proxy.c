@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl proxy: a loopback port that leads to the agent's socket, for clients that speak TCP only. It lives
- * as long as the command does, and has its caller's rights: only connections of this user or of root are
- * accepted, and of their requests only what proxy_filter.h lets pass.
+ * vmactl proxy: a loopback port that leads to the agent's socket, for clients that speak TCP only.
+ * It lives as long as the command does, and has its caller's rights: only connections of this user
+ * or of root are accepted, and of their requests only what proxy_filter.h lets pass.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ struct proxy {
 	size_t n;
 };
 
-/* ---- links --------------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 static void answer_fault(struct link *l, const struct err *err)
 {
@@ -168,9 +168,10 @@ static bool link_step(struct link *l, const struct pollfd *fds)
 	return !l->down.closed || (l->refused && !l->up.ended);
 }
 
-/* ---- the proxy ------------------------------------------------------------------------------------ */
+/* ---- the proxy ------------------------------------------------------------------------------- */
 
-/* A descriptor of which nothing is wanted is left out: its hang-up would be reported without end. */
+/* A descriptor of which nothing is wanted is left out: its hang-up would be reported without
+ * end. */
 static struct pollfd poll_of(int fd, const struct flow *in, const struct flow *out)
 {
 	short events =

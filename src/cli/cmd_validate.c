@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl validate: checks files without an agent, by the very validator that the agent applies to its
- * folder and its API. What only the node can know (whether a path lies below an allowed root, whether
- * a file exists) is not checked here.
+ * vmactl validate: checks files without an agent, by the very validator that the agent applies to
+ * its folder and its API. What only the node can know (whether a path lies below an allowed root,
+ * whether a file exists) is not checked here.
  */
 #include "cli/commands.h"
 #include "cli/files.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl start, stop, restart and migrate: the subresources of a VM, with the bodies and the rules on flags
- * that virtctl has. Whether a verb is allowed is the agent's to say.
+ * vmactl start, stop, restart and migrate: the subresources of a VM, with the bodies and the rules
+ * on flags that virtctl has. Whether a verb is allowed is the agent's to say.
  */
 #include <string.h>
 
@@ -114,8 +114,8 @@ static int run_start(struct cli *cli, struct fault *fault)
 	return put_all(cli, body, fault);
 }
 
-/* --force and --grace-period only together: neither alone says what is meant, but for ever, which forces
- * nothing. */
+/* --force and --grace-period only together: neither alone says what is meant, but for
+ * ever, which forces nothing. */
 static int forced(struct cli *cli, const char *field, struct fault *fault)
 {
 	bool patient = cli->args.grace == GRACE_FOREVER_S;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl pause, unpause, soft-reboot and reset: subresources of a VMI, which may be named by its VM, as
- * virtctl has it. Whether a verb is allowed is the agent's to say.
+ * vmactl pause, unpause, soft-reboot and reset: subresources of a VMI, which may be named by its
+ * VM, as virtctl has it. Whether a verb is allowed is the agent's to say.
  */
 #include <string.h>
 

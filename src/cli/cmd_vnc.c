@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl vnc: a viewer on this machine looks at the guest's display, through a loopback port that takes one connection.
- * vmactl vnc screenshot: a picture of it.
+ * vmactl vnc: a viewer on this machine looks at the guest's display, through a loopback port that
+ * takes one connection. vmactl vnc screenshot: a picture of it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static char *subresource(struct cli *cli, const char *name, const char *what)
 		object + strlen(resource_vmi->api), what);
 }
 
-/* ---- a picture ---------------------------------------------------------------------------------- */
+/* ---- a picture ------------------------------------------------------------------------------- */
 
 static int write_file(const char *path, const struct buf *image, struct fault *fault)
 {
@@ -64,7 +64,7 @@ static int screenshot(struct cli *cli, struct fault *fault)
 	return ret;
 }
 
-/* ---- a viewer ------------------------------------------------------------------------------------ */
+/* ---- a viewer -------------------------------------------------------------------------------- */
 
 /* The child is the viewer; it ends with us. */
 static int start_viewer(uint16_t port, struct fault *fault)

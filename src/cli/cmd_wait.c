@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl wait: until a condition holds, a field has a value, or the object is gone. A VMI that is not
- * there yet is waited for as long as its VM is there, because the one comes after the other.
+ * vmactl wait: until a condition holds, a field has a value, or the object is gone. A VMI that is
+ * not there yet is waited for as long as its VM is there, because the one comes after the other.
  */
 #include <string.h>
 #include <strings.h>

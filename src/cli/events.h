@@ -8,8 +8,8 @@
 /* Whether an event is about that object; those of a VM's runs are the VM's too. */
 bool event_concerns(const struct node *event, const struct target *target);
 
-/* The events of the namespace in force, oldest first; target NULL: all. *ret_items is an owned list,
- * also when it fails. */
+/* The events of the namespace in force, oldest first; target NULL: all. *ret_items is an owned
+ * list, also when it fails. */
 int events_get(const struct cli *cli, const struct target *target, struct node **ret_items,
 	struct fault *fault);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The explanation put together: what is wanted, what is, what is in the way, what comes next, what can be
- * done; then as lines. The sentences of the first line are explain_why.c's.
+ * The explanation put together: what is wanted, what is, what is in the way, what comes next, what
+ * can be done; then as lines. The sentences of the first line are explain_why.c's.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void take_text(struct node *map, const char *key, char *text)
 	free(text);
 }
 
-/* ---- what is wanted, what is ---------------------------------------------------------------------- */
+/* ---- what is wanted, what is ----------------------------------------------------------------- */
 
 static char *wanted(const struct story *s)
 {
@@ -71,7 +71,7 @@ static char *present(const struct story *s)
 		node_text(s->vmi, "metadata.deletionTimestamp") ? "; it is to end" : "");
 }
 
-/* ---- what is in the way ---------------------------------------------------------------------------- */
+/* ---- what is in the way ---------------------------------------------------------------------- */
 
 static void add(struct node *list, char *text)
 {
@@ -100,7 +100,7 @@ static void obstacles(const struct story *s, struct node *to)
 		add(to, xstrdup(node_text(failing, "message")));
 }
 
-/* ---- what comes next ------------------------------------------------------------------------------- */
+/* ---- what comes next ------------------------------------------------------------------------- */
 
 static char *in_time(const struct story *s, msec then)
 {
@@ -150,7 +150,7 @@ static char *next_kill(const struct story *s)
 	return xasprintf("it is killed %s, if the guest does not end before", when);
 }
 
-/* ---- what can be done ------------------------------------------------------------------------------ */
+/* ---- what can be done ------------------------------------------------------------------------ */
 
 static char *do_start(const struct story *s)
 {
@@ -231,7 +231,7 @@ struct node *explain(const struct story *s)
 	return to;
 }
 
-/* ---- as lines -------------------------------------------------------------------------------------- */
+/* ---- as lines -------------------------------------------------------------------------------- */
 
 /* What comes from a guest or a manifest must not reach the terminal as a control sequence. */
 static void add_line(struct buf *out, const char *label, const char *text)

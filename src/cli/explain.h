@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why a machine is as it is, told from its objects and events alone. Pure: whoever has fetched them calls
- * this, and gets a tree that reads well as text and as JSON.
+ * Why a machine is as it is, told from its objects and events alone. Pure: whoever has fetched them
+ * calls this, and gets a tree that reads well as text and as JSON.
  */
 #ifndef VMAGENT_CLI_EXPLAIN_H
 #define VMAGENT_CLI_EXPLAIN_H
@@ -20,8 +20,8 @@ struct story { /* borrowed */
 #define EXPLAIN_OUTPUT_MAX  5 /* lines of QEMU's */
 
 /*
- * A map: namespace, name, status, why; wanted, now, next, todo (each may be absent); but, history, output
- * (lists that may be empty). Owned by the caller.
+ * A map: namespace, name, status, why; wanted, now, next, todo (each may be absent); but, history,
+ * output (lists that may be empty). Owned by the caller.
  */
 struct node *explain(const struct story *story);
 

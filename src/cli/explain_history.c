@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The events of a story: which of them tell something, the newest of a kind, QEMU's own words. It must
- * not know what state the machine is in.
+ * The events of a story: which of them tell something, the newest of a kind, QEMU's own words. It
+ * must not know what state the machine is in.
  */
 #include "cli/explain_private.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first line: in what state a machine is, and why in one sentence. A function per state, in a table
- * by KubeVirt's names; whatever has none is told by the condition that says what is wrong.
+ * The first line: in what state a machine is, and why in one sentence. A function per state, in a
+ * table by KubeVirt's names; whatever has none is told by the condition that says what is wrong.
  */
 #include "cli/explain_private.h"
 
@@ -60,7 +60,7 @@ const char *story_status(const struct story *s)
 	return status ? status : "of unknown status";
 }
 
-/* ---- sentences --------------------------------------------------------------------------------- */
+/* ---- sentences ------------------------------------------------------------------------------- */
 
 /* "user 1000 asked for 'stop' 5m ago". */
 static char *asked(const struct story *s, const struct node *request)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From paths to documents. In folders only *.yaml, *.yml and *.json count and hidden files do not, as
- * in the agent's own folder: what an editor leaves behind is no manifest.
+ * From paths to documents. In folders only *.yaml, *.yml and *.json count and hidden files do not,
+ * as in the agent's own folder: what an editor leaves behind is no manifest.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -22,8 +22,9 @@ void file_objects_done(struct file_objects *objects);
 void files_read(struct cli *cli, const char *const *paths, size_t n_paths,
 	struct file_objects *ret);
 
-/* The type of such an object, and its namespace (borrowed): its own, or the one given. -1 with a
- * fault that names the source when there is no such type, no name, or a namespace that disagrees. */
+/* The type of such an object, and its namespace (borrowed): its own, or the one
+ * given. -1 with a fault that names the source when there is no such type, no name,
+ * or a namespace that disagrees. */
 int file_object_place(const struct cli *cli, const struct file_object *object,
 	const struct resource **ret_resource, const char **ret_ns, struct fault *fault);
 

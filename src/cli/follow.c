@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * List, then watch: the one loop behind get -w, events -w, wait and delete. It owns the place in the
- * agent's change log (a resourceVersion) and keeps it over lost connections, so that whoever waits
- * neither misses a change nor fails because the agent was restarted.
+ * List, then watch: the one loop behind get -w, events -w, wait and delete. It owns the place in
+ * the agent's change log (a resourceVersion) and keeps it over lost connections, so that whoever
+ * waits neither misses a change nor fails because the agent was restarted.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl migrate --wait: a watch of the orders to move, of which one is ours. It reads that object and
- * writes to standard output; how a line looks is progress.c's.
+ * vmactl migrate --wait: a watch of the orders to move, of which one is ours. It reads that object
+ * and writes to standard output; how a line looks is progress.c's.
  */
 #include <signal.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct awaited {
 	msec shown_at;
 };
 
-/* ---- what an object says --------------------------------------------------------------------------- */
+/* ---- what an object says --------------------------------------------------------------------- */
 
 static bool is_final(const struct node *migration)
 {
@@ -72,7 +72,7 @@ static struct progress progress_of(const struct awaited *a, const struct node *m
 		.seconds_left = json_number_at(migration, "status.progress.secondsLeft", -1) };
 }
 
-/* ---- what is shown --------------------------------------------------------------------------------- */
+/* ---- what is shown --------------------------------------------------------------------------- */
 
 /* One less than there are: a line that fills the last column would be wrapped. */
 static size_t columns(void)
@@ -136,7 +136,7 @@ static int judge(struct awaited *a, const struct node *migration, struct fault *
 	return 1;
 }
 
-/* ---- which it is, and what becomes of it -------------------------------------------------------------- */
+/* ---- which it is, and what becomes of it ----------------------------------------------------- */
 
 /* One that has not ended before those that have, and of these the one that did so last. */
 static bool is_later(const struct node *a, const struct node *b)
@@ -186,7 +186,7 @@ static int changed(void *ctx, const char *type, const struct node *object, struc
 	return judge(a, object, fault);
 }
 
-/* ---- interrupts ---------------------------------------------------------------------------------------- */
+/* ---- interrupts ------------------------------------------------------------------------------ */
 
 /* Says what whoever waits may not know, and leaves the rest to the default. */
 static void interrupted(int signo)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A strict JSON reader that builds nodes, and the writer that indents. Depth is bounded because both
- * the reader and the tree's users recurse; the rest is bounded by what the agent sends.
+ * A strict JSON reader that builds nodes, and the writer that indents. Depth is bounded because
+ * both the reader and the tree's users recurse; the rest is bounded by what the agent sends.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kubectl's JSONPath templates: text, and paths in braces: {.a.b} {.a['b.c']} {.a\.b} {[0]} {[-1]}
- * {[1:3]} {[*]} {[0,2]} {..a} {.l[?(@.type=="Ready")].status} {range .items[*]}…{end} {"\n"} {@} {$}.
- * What a path does not find prints nothing. Pure.
+ * {[1:3]} {[*]} {[0,2]} {..a} {.l[?(@.type=="Ready")].status} {range .items[*]}…{end} {"\n"} {@}
+ * {$}. What a path does not find prints nothing. Pure.
  */
 #ifndef VMAGENT_CLI_JSONPATH_H
 #define VMAGENT_CLI_JSONPATH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any user of the machine can connect to a loopback port. Whose a connection is stands in the kernel's table, so what is
- * somebody else's is closed before a byte of it is read.
+ * Any user of the machine can connect to a loopback port. Whose a connection is stands in the
+ * kernel's table, so what is somebody else's is closed before a byte of it is read.
  */
 #include "cli/loopback.h"
 
@@ -14,7 +14,8 @@
 
 #define BACKLOG 64
 
-/* The owner of the TCP socket at `local` that is connected to `remote`, by /proc/net/tcp; -1: not found. */
+/* The owner of the TCP socket at `local` that is connected to `remote`, by
+ * /proc/net/tcp; -1: not found. */
 static int64_t owner_of(const struct sockaddr_in *local, const struct sockaddr_in *remote)
 {
 	FILE *table = fopen("/proc/net/tcp", "re");

@@ -5,8 +5,8 @@
 
 #include "cli/cli.h"
 
-/* Listens; port 0: any that is free. *ret_listener and *ret_port are set on success. hint is what to do when
- * the port is taken: "choose another with --port". */
+/* Listens; port 0: any that is free. *ret_listener and *ret_port are set on success. hint is what
+ * to do when the port is taken: "choose another with --port". */
 int loopback_listen(int64_t port, const char *hint, int *ret_listener, uint16_t *ret_port,
 	struct fault *fault);
 

@@ -8,9 +8,10 @@
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
 /*
- * base: what was applied last (NULL: nothing is known); theirs: what is applied now; ours: the object
- * as it is. Every field of theirs is written over ours; what stood in base and is no longer in theirs goes;
- * all else stays. A null in theirs removes. Lists are values: they are replaced whole. Owned.
+ * base: what was applied last (NULL: nothing is known); theirs: what is applied now; ours:
+ * the object as it is. Every field of theirs is written over ours; what stood in base and is
+ * no longer in theirs goes; all else stays. A null in theirs removes. Lists are values: they
+ * are replaced whole. Owned.
  */
 struct node *merge_apply(const struct node *base, const struct node *theirs,
 	const struct node *ours);

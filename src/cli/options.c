@@ -148,7 +148,8 @@ static bool is_choice(const struct parser *p)
 	return streq(next, "server") || streq(next, "client") || streq(next, "none");
 }
 
-/* value is NULL when none is attached to the option: a flag needs none, others take the next word. */
+/* value is NULL when none is attached to the option: a flag needs none, others
+ * take the next word. */
 static int take_option(struct parser *p, size_t i, const char *value, const char *shown)
 {
 	const struct entry *entry = &table[i];

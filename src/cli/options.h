@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options as kubectl's users type them: anywhere on the line, --name=value, --name value, -o json,
- * -ojson; a flag is turned off by --name=false. One table holds all; a command names those it takes.
- * Pure.
+ * Options as kubectl's users type them: anywhere on the line, --name=value, --name value, -o
+ * json, -ojson; a flag is turned off by --name=false. One table holds all; a command names
+ * those it takes. Pure.
  */
 #ifndef VMAGENT_CLI_OPTIONS_H
 #define VMAGENT_CLI_OPTIONS_H
@@ -76,9 +76,9 @@ enum option {
 #define TAKES_ALWAYS (TAKES(HELP) | TAKES(NAMESPACE) | TAKES(SOCKET) | TAKES(REQUEST_TIMEOUT))
 
 /*
- * Splits argv (without the program's name) into options and names. The first name is the command: it
- * is looked up at once, because it says which options may follow; *ret_command stays NULL without one.
- * ret_args->names is owned by the caller. Returns 0, or -1 with a usage fault.
+ * Splits argv (without the program's name) into options and names. The first name is the command:
+ * it is looked up at once, because it says which options may follow; *ret_command stays NULL
+ * without one. ret_args->names is owned by the caller. Returns 0, or -1 with a usage fault.
  */
 int options_parse(int argc, char *const *argv, const struct command **ret_command,
 	struct args *ret_args, struct fault *fault);

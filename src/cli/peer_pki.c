@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * certtool is run as a child: linked in, GnuTLS would cost every command more than a millisecond. What it
- * makes lies in a folder of its own until all of it is there.
+ * certtool is run as a child: linked in, GnuTLS would cost every command more than a millisecond.
+ * What it makes lies in a folder of its own until all of it is there.
  */
 #include "cli/peer_pki.h"
 
@@ -19,7 +19,7 @@
 #define LOG_TAIL  300
 #define MARK      "# vmagent peer "
 
-/* ---- files ------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static int io_fault(struct fault *fault, const char *what, const char *path)
 {
@@ -98,7 +98,7 @@ static int make_folder(const char *folder, struct fault *fault)
 	return 0;
 }
 
-/* ---- certtool ------------------------------------------------------------------------------------------ */
+/* ---- certtool -------------------------------------------------------------------------------- */
 
 struct workshop {     /* where certtool works; gone with all that is in it afterwards */
 	char *folder; /* owned */
@@ -209,7 +209,7 @@ static int copy_between(const char *from, const char *to, const char *name, stru
 	return text ? copy_in(to, name, text, fault) : io_fault(fault, "cannot read", path);
 }
 
-/* ---- what commands do -------------------------------------------------------------------------------------- */
+/* ---- what commands do ------------------------------------------------------------------------ */
 
 int peer_pki_init(const char *folder, const char *node, struct fault *fault)
 {
@@ -235,7 +235,8 @@ int peer_pki_init(const char *folder, const char *node, struct fault *fault)
 	return ret;
 }
 
-/* "-----BEGIN …-----" to the end of "-----END …-----"; *text moves behind it. Owned; NULL: there is no more. */
+/* "-----BEGIN …-----" to the end of "-----END …-----"; *text moves behind it. Owned; NULL:
+ * there is no more. */
 static char *next_block(const char **text, bool *ret_key)
 {
 	static const char begin[] = "-----BEGIN ", end[] = "-----END ";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small certificate authority for agents that reach each other: made by certtool, as vmagent(8) shows, in
- * files of one folder. The authority's key stays on the host where it was made.
+ * A small certificate authority for agents that reach each other: made by certtool, as vmagent(8)
+ * shows, in files of one folder. The authority's key stays on the host where it was made.
  */
 #ifndef VMAGENT_CLI_PEER_PKI_H
 #define VMAGENT_CLI_PEER_PKI_H
@@ -18,7 +18,8 @@
 /* Makes the authority, and this node's certificate. Refused where there is one already. */
 int peer_pki_init(const char *folder, const char *node, struct fault *fault);
 
-/* A bundle for another node: the authority's certificate, the node's, and its key. Appended to out. */
+/* A bundle for another node: the authority's certificate, the node's, and its key. Appended to
+ * out. */
 int peer_pki_issue(const char *folder, const char *node, struct buf *out, struct fault *fault);
 
 /* Puts a bundle's parts in place. Refused where another authority is trusted already. */

@@ -20,8 +20,8 @@ struct progress {             /* borrowed strings */
 /* Whole percents, 100 only when nothing remains; -1: not known. */
 int progress_percent(int64_t total, int64_t remaining);
 
-/* At most width columns: first the rate is left away, then the bytes, the bar, the estimate, the percents;
- * then the rest is cut. Owned. */
+/* At most width columns: first the rate is left away, then the bytes, the bar, the estimate, the
+ * percents; then the rest is cut. Owned. */
 char *progress_line(const struct progress *p, size_t width);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A machine of six states. Whatever two readers of HTTP might understand differently is refused: bare line
- * feeds, folded headers, a length that is said twice, an absolute target beside a Host.
+ * A machine of six states. Whatever two readers of HTTP might understand differently is refused:
+ * bare line feeds, folded headers, a length that is said twice, an absolute target beside a Host.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,7 +17,7 @@ void filter_done(struct filter *f)
 	buf_done(&f->line);
 }
 
-/* ---- a request's head ------------------------------------------------------------------------- */
+/* ---- a request's head ------------------------------------------------------------------------ */
 
 struct head { /* what counts of one */
 	unsigned hosts, lengths;
@@ -170,7 +170,7 @@ static void after_head(struct filter *f, const struct head *head)
 		f->state = FILTER_HEAD;
 }
 
-/* ---- the stream ---------------------------------------------------------------------------------- */
+/* ---- the stream ------------------------------------------------------------------------------ */
 
 /* Collects up to a line feed; 1 when one has come, 0 when not yet. */
 static int collect_line(struct filter *f, const char **data, size_t *len, size_t max)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of a client's stream may pass to the agent. A browser on this machine can be led by any web site to
- * send requests to a loopback port, so each request must name a loopback host (which defeats DNS that is
- * rebound) and must carry no Origin (which pages cannot leave out). HTTP/1.1 is read just as far as that
- * takes: where a request ends. Pure.
+ * What of a client's stream may pass to the agent. A browser on this machine can be led by any web
+ * site to send requests to a loopback port, so each request must name a loopback host (which
+ * defeats DNS that is rebound) and must carry no Origin (which pages cannot leave out). HTTP/1.1 is
+ * read just as far as that takes: where a request ends. Pure.
  */
 #ifndef VMAGENT_CLI_PROXY_FILTER_H
 #define VMAGENT_CLI_PROXY_FILTER_H
@@ -31,8 +31,9 @@ struct filter { /* zero is the beginning of a connection */
 void filter_done(struct filter *f);
 
 /*
- * Takes the next bytes from the client and appends to out those that may pass now: a head passes whole or
- * not at all. Errors, after which nothing more may pass: ERR_FORBIDDEN, ERR_BAD_REQUEST, ERR_TOO_LARGE.
+ * Takes the next bytes from the client and appends to out those that may pass now: a head passes
+ * whole or not at all. Errors, after which nothing more may pass: ERR_FORBIDDEN, ERR_BAD_REQUEST,
+ * ERR_TOO_LARGE.
  */
 int filter_feed(struct filter *f, const char *data, size_t len, struct buf *out, struct err *err);
 

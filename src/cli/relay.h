@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes between a websocket of the agent's and two descriptors of this machine: a terminal, a pipe, a viewer's socket.
- * Neither side makes the other's bytes pile up.
+ * Bytes between a websocket of the agent's and two descriptors of this machine: a terminal, a pipe,
+ * a viewer's socket. Neither side makes the other's bytes pile up.
  */
 #ifndef VMAGENT_CLI_RELAY_H
 #define VMAGENT_CLI_RELAY_H
@@ -20,7 +20,8 @@ struct relay {
 
 void relay_run(struct relay *relay);
 
-/* A signalfd of the signals that end a command, blocked from now on; extra (0: none) is one more. */
+/* A signalfd of the signals that end a command, blocked from now on; extra (0:
+ * none) is one more. */
 int relay_signals(int extra);
 
 #endif

@@ -152,7 +152,8 @@ static const struct column data_volume_columns[] = {
 	{ 0 },
 };
 
-/* Kinds of KubeVirt's neighbours, all named alike: kind, its name in lower case, group, version, aliases. */
+/* Kinds of KubeVirt's neighbours, all named alike: kind, its name in lower case, group, version,
+ * aliases. */
 #define NEIGHBOUR(kind, name, group, version, aliases, columns, of_the_host)                 \
 	{ kind, name "s", name "." group, "/apis/" group "/" version, group "/" version,     \
 	  aliases " " name " " name "s " name "." group " " name "s." group, columns, of_the_host }
@@ -256,7 +257,8 @@ void targets_done(struct targets *targets)
 	*targets = (struct targets){ 0 };
 }
 
-/* name NULL: all of them. An empty one would be the path of all, too: often it is a variable that is not set. */
+/* name NULL: all of them. An empty one would be the path of all, too: often it is a variable
+ * that is not set. */
 static int add_target(struct targets *to, const struct resource *resource, const char *name,
 	struct fault *fault)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text in columns, as kubectl sets it: three spaces between, the last one not padded. A table can be
- * printed in parts: widths only grow, so that rows of a watch stay below each other. Pure but for out.
+ * Text in columns, as kubectl sets it: three spaces between, the last one not padded. A table
+ * can be printed in parts: widths only grow, so that rows of a watch stay below each other.
+ * Pure but for out.
  */
 #ifndef VMAGENT_CLI_TABLE_H
 #define VMAGENT_CLI_TABLE_H

@@ -20,8 +20,8 @@ bool wsclient_is_full(const struct wsclient *ws); /* messages wait to be sent: s
 
 void wsclient_send(struct wsclient *ws, const void *data, size_t len);
 
-/* Reads and writes what can be without waiting; what came is appended to *to. Returns 1, or 0 once the
- * other side has closed it. */
+/* Reads and writes what can be without waiting; what came is appended to *to. Returns 1, or 0 once
+ * the other side has closed it. */
 int wsclient_step(struct wsclient *ws, struct buf *to);
 
 /* Only writes. The same. */

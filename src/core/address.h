@@ -12,7 +12,8 @@ struct address {
 	unsigned port;               /* PEER_PORT where none is given */
 };
 
-/* False when it is none of that. An IPv6 address without brackets is taken for one without a port. */
+/* False when it is none of that. An IPv6 address without brackets is taken for one without a
+ * port. */
 bool address_parse(const char *text, struct address *ret);
 
 #endif

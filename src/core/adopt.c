@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The adoption as a whole: the manifest's frame, what makes it impossible, in what a running domain differs
- * from its definition, and the digest by which two looks are compared.
+ * The adoption as a whole: the manifest's frame, what makes it impossible, in what a running domain
+ * differs from its definition, and the digest by which two looks are compared.
  */
 #include "core/adopt_private.h"
 
@@ -59,7 +59,7 @@ char *adoption_digest(const struct adoption *adoption)
 	return xasprintf("%016" PRIx64, hash);
 }
 
-/* ---- what makes it impossible ------------------------------------------------------------------ */
+/* ---- what makes it impossible ---------------------------------------------------------------- */
 
 /* A name that would do: lower case, and what is not allowed becomes a hyphen. */
 static char *name_like(const char *name)
@@ -132,7 +132,7 @@ static void check_domain(struct texts *reasons, const struct domain_info *info,
 			info->name);
 }
 
-/* ---- the manifest's frame ---------------------------------------------------------------------- */
+/* ---- the manifest's frame -------------------------------------------------------------------- */
 
 static struct node *frame(const struct domain_info *info, const struct adopt_wish *wish)
 {
@@ -183,11 +183,12 @@ static bool translate(const char *xml, const struct domain_info *info,
 	return good;
 }
 
-/* ---- running and defined ------------------------------------------------------------------------ */
+/* ---- running and defined --------------------------------------------------------------------- */
 
 #define SPEC "spec.template.spec."
 
-/* Where a running domain is another machine than its definition: the manifest is of the definition. */
+/* Where a running domain is another machine than its definition: the manifest is of the
+ * definition. */
 static void compare_live(const struct domain_info *info, const struct domain_detail *detail,
 	const struct adopt_wish *wish, struct adoption *out)
 {

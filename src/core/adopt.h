@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adoption: from the XML of a libvirt domain that somebody else made to the manifest of a VM that has the
- * same machine, as far as a manifest can say it; what it cannot say is named, one by one, and so is all
- * that makes an adoption impossible. Pure.
+ * Adoption: from the XML of a libvirt domain that somebody else made to the manifest of a VM that
+ * has the same machine, as far as a manifest can say it; what it cannot say is named, one by one,
+ * and so is all that makes an adoption impossible. Pure.
  */
 #ifndef VMAGENT_CORE_ADOPT_H
 #define VMAGENT_CORE_ADOPT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A domain's devices into a manifest. A disk becomes a hostDisk where it is a raw file or a block device
- * below a folder that the node allows; the first interface becomes the pod network's.
+ * A domain's devices into a manifest. A disk becomes a hostDisk where it is a raw file or a block
+ * device below a folder that the node allows; the first interface becomes the pod network's.
  */
 #include "core/adopt_private.h"
 
@@ -13,7 +13,7 @@
 #define DISKS      "domain.devices.disks"
 #define INTERFACES "domain.devices.interfaces"
 
-/* ---- disks -------------------------------------------------------------------------------------- */
+/* ---- disks ----------------------------------------------------------------------------------- */
 
 /* Attributes of <driver> that the next start has as well, or that need no saying. */
 static bool is_kept(const char *name, const char *value)
@@ -147,7 +147,7 @@ static void take_disk(struct adopting *a, xmlNodePtr element)
 		set_disk(a, element, name, path);
 }
 
-/* ---- interfaces ----------------------------------------------------------------------------------- */
+/* ---- interfaces ------------------------------------------------------------------------------ */
 
 static const struct element interface_elements[] = {
 	{ "mac", NULL },
@@ -198,7 +198,7 @@ static void take_interface(struct adopting *a, xmlNodePtr element)
 	XML_EACH(a, element, interface_elements);
 }
 
-/* ---- the order in which they boot ------------------------------------------------------------------- */
+/* ---- the order in which they boot ------------------------------------------------------------ */
 
 /* The first of its kind that has no place in the order yet. */
 static struct node *bootable(struct adopting *a, const char *kind)
@@ -228,7 +228,7 @@ void adopt_boot_order(struct adopting *a)
 	}
 }
 
-/* ---- the others ---------------------------------------------------------------------------------- */
+/* ---- the others ------------------------------------------------------------------------------ */
 
 static void take_controller(struct adopting *a, xmlNodePtr element)
 {

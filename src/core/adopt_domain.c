@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A domain's XML but for its devices: identity, size, firmware, CPU, clock, what happens at its ends. Each
- * element stands in a table; what a manifest says is set, what libvirt fills in by itself is passed
- * over, all else is a loss.
+ * A domain's XML but for its devices: identity, size, firmware, CPU, clock, what happens at its
+ * ends. Each element stands in a table; what a manifest says is set, what libvirt fills in by
+ * itself is passed over, all else is a loss.
  */
 #include "core/adopt_private.h"
 
@@ -13,7 +13,7 @@
 
 #define CPU_DEFAULT "qemu64" /* QEMU's own, of a domain that names none */
 
-/* ---- size --------------------------------------------------------------------------------------- */
+/* ---- size ------------------------------------------------------------------------------------ */
 
 /* Bytes of <memory unit='KiB'>, by libvirt's units. */
 static int64_t bytes_of(xmlNodePtr element)
@@ -66,7 +66,7 @@ static void take_vcpu(struct adopting *a, xmlNodePtr element)
 		lose(a, element, "all CPUs are there from the start on, on any of the host's");
 }
 
-/* ---- cpu ---------------------------------------------------------------------------------------- */
+/* ---- cpu ------------------------------------------------------------------------------------- */
 
 static void take_topology(struct adopting *a, xmlNodePtr element)
 {
@@ -107,7 +107,7 @@ static void take_cpu(struct adopting *a, xmlNodePtr element)
 	}
 }
 
-/* ---- os ----------------------------------------------------------------------------------------- */
+/* ---- os -------------------------------------------------------------------------------------- */
 
 static void take_type(struct adopting *a, xmlNodePtr element)
 {
@@ -212,7 +212,7 @@ static void take_os(struct adopting *a, xmlNodePtr element)
 		a->nvram ? " '" : "", a->nvram ? a->nvram : "", a->nvram ? "'" : "");
 }
 
-/* ---- kernelBoot ----------------------------------------------------------------------------------- */
+/* ---- kernelBoot ------------------------------------------------------------------------------ */
 
 bool adopt_check_root(struct adopting *a, const char *path, const char *const *roots,
 	const char *setting)
@@ -268,7 +268,7 @@ static void set_kernel_boot(struct adopting *a)
 		set_text(a->spec, "domain.firmware.kernelBoot.kernelArgs", a->cmdline);
 }
 
-/* ---- sysinfo, features, clock, ends ---------------------------------------------------------------- */
+/* ---- sysinfo, features, clock, ends ---------------------------------------------------------- */
 
 static void take_system(struct adopting *a, xmlNodePtr system)
 {

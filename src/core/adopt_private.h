@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the adoption share. Elements are gone through by tables: what stands in none of them is
- * a loss, so that nothing is passed over in silence.
+ * What the files of the adoption share. Elements are gone through by tables: what stands in none of
+ * them is a loss, so that nothing is passed over in silence.
  */
 #ifndef VMAGENT_CORE_ADOPT_PRIVATE_H
 #define VMAGENT_CORE_ADOPT_PRIVATE_H

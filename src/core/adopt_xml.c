@@ -88,7 +88,7 @@ void lose(struct adopting *a, xmlNodePtr element, const char *why)
 	buf_done(&shown);
 }
 
-/* ---- the manifest ----------------------------------------------------------------------------- */
+/* ---- the manifest ---------------------------------------------------------------------------- */
 
 void set_text(struct node *map, const char *path, const char *text)
 {

@@ -9,8 +9,9 @@
 #include <vmagent/spec.h>
 
 /*
- * *ret_problem: NULL when it can all that a run with this spec needs, else words that name what it lacks; owned by the caller. One that
- * does not list its commands is judged by its version. Returns 0, or -ERR_INVALID if this is no answer.
+ * *ret_problem: NULL when it can all that a run with this spec needs, else words that name what it
+ * lacks; owned by the caller. One that does not list its commands is judged by its version. Returns
+ * 0, or -ERR_INVALID if this is no answer.
  */
 int agent_info_check(const char *answer, const struct vmi_spec *spec, char **ret_problem,
 	struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owns the table of CNI plugins that a host can stand in for. It must not know a single bridge: whether there is one of
- * that name is found out when a guest is prepared.
+ * Owns the table of CNI plugins that a host can stand in for. It must not know a single bridge:
+ * whether there is one of that name is found out when a guest is prepared.
  */
 #include "core/attach.h"
 
@@ -50,7 +50,7 @@ bool is_net_name(const char *s)
 	return is_word(s, NET_NAME_LEN_MAX, "-_./");
 }
 
-/* ---- plugins ------------------------------------------------------------------------------------- */
+/* ---- plugins --------------------------------------------------------------------------------- */
 
 struct plugin {
 	const char *type; /* CNI's */
@@ -212,9 +212,10 @@ int attach_parse(const struct node *config, const char *resource, struct attachm
 	return 0;
 }
 
-/* ---- NetworkAttachmentDefinitions ------------------------------------------------------------------ */
+/* ---- NetworkAttachmentDefinitions ------------------------------------------------------------ */
 
-/* Of a list of plugins the first makes the interface, and the others tune it in ways that a guest has no use for. */
+/* Of a list of plugins the first makes the interface, and the others tune it in ways that a guest
+ * has no use for. */
 static int parse_config(const struct node *config, const char *resource, struct attachment *ret,
 	struct err *err)
 {

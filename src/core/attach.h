@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a guest's interface is attached to the host: what a NetworkAttachmentDefinition's CNI configuration says, or
- * the same words in the agent's own configuration, and what the pod network is on this host. Pure.
+ * How a guest's interface is attached to the host: what a NetworkAttachmentDefinition's CNI
+ * configuration says, or the same words in the agent's own configuration, and what the pod network
+ * is on this host. Pure.
  */
 #ifndef VMAGENT_CORE_ATTACH_H
 #define VMAGENT_CORE_ATTACH_H
@@ -48,13 +49,14 @@ bool is_netdev_name(const char *s);
 bool is_net_name(const char *s);
 
 /*
- * One configuration: {type: …, …}. resource is the pool that an annotation names, or NULL. Errors: ERR_INVALID,
- * naming the field.
+ * One configuration: {type: …, …}. resource is the pool that an annotation names, or NULL. Errors:
+ * ERR_INVALID, naming the field.
  */
 int attach_parse(const struct node *config, const char *resource, struct attachment *ret,
 	struct err *err);
 
-/* The same of a whole NetworkAttachmentDefinition (record_tree()): its spec.config is JSON, one plugin or a list. */
+/* The same of a whole NetworkAttachmentDefinition (record_tree()): its spec.config is JSON, one
+ * plugin or a list. */
 int attach_parse_nad(const struct node *nad, struct attachment *ret, struct err *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start-failure back-off (semantics §4.5): how long to wait, what counts as a failure, when it is over.
+ * Start-failure back-off (semantics §4.5): how long to wait, what counts as a failure,
+ * when it is over.
  *
  * Owns nothing. It must not know who waits: strategy.c is only told whether time is left.
  */

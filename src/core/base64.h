@@ -12,7 +12,8 @@ char *base64_encode(const void *data, size_t len);
 /* Whether text is base64, padded, without line breaks. */
 bool is_base64(const char *text);
 
-/* Its bytes, with a NUL behind them; NULL if it is none (line breaks are passed over). Owned by the caller. */
+/* Its bytes, with a NUL behind them; NULL if it is none (line breaks are passed over).
+ * Owned by the caller. */
 char *base64_decode(const char *text, size_t *ret_len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names stand where KubeVirt's API has them: in a map under a key that tells the kind. The tree is walked for
- * such maps, so that a field which is new here is not forgotten there.
+ * The names stand where KubeVirt's API has them: in a map under a key that tells the kind. The tree
+ * is walked for such maps, so that a field which is new here is not forgotten there.
  */
 #include "core/belongings.h"
 

@@ -9,7 +9,8 @@
 
 #define BELONGINGS_MAX 256 /* of one machine */
 
-/* The objects that came with a VM from another host say so, and with which: its UID. They go on with it. */
+/* The objects that came with a VM from another host say so, and with which: its UID. They
+ * go on with it. */
 #define CAME_WITH "vmagent.io/came-with"
 
 struct belongings {

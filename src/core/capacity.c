@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests and room. Owns the figures of QEMU's overhead: KubeVirt's, without those of the processes that a
- * launcher pod has beside QEMU and a host has not. It must not know who runs.
+ * Requests and room. Owns the figures of QEMU's overhead: KubeVirt's, without those of the
+ * processes that a launcher pod has beside QEMU and a host has not. It must not know who runs.
  */
 #include "core/capacity.h"
 
@@ -53,7 +53,8 @@ int64_t memory_ceiling(const struct vmi_spec *spec, bool kvm)
 		qemu_overhead(spec) + spec->demands.added_overhead + mib * MIB;
 }
 
-/* A CPU limit alone is a request, too (semantics §9.5). Dedicated CPUs are none of those that are shared. */
+/* A CPU limit alone is a request, too (semantics §9.5). Dedicated CPUs are none of
+ * those that are shared. */
 static int64_t cpu_request(const struct vmi_spec *spec, const struct tuning *tuning)
 {
 	if (spec->dedicated)
@@ -97,7 +98,7 @@ struct resources allocatable_of(const struct resources *total, const struct tuni
 	};
 }
 
-/* ---- room ------------------------------------------------------------------------------------------- */
+/* ---- room ------------------------------------------------------------------------------------ */
 
 static bool has_memory(const struct room *room, const struct resources *need)
 {

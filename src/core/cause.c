@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From what was seen of a run's end, and what was sent to it, to one cause. It must not know of phases:
- * those are phase.c's.
+ * From what was seen of a run's end, and what was sent to it, to one cause. It must not know of
+ * phases: those are phase.c's.
  */
 #include "core/cause.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why a run ended: one table that names each cause, says whose doing it was, and has the words for it
- * (semantics §2.2 read backwards). Pure.
+ * Why a run ended: one table that names each cause, says whose doing it was, and has the words for
+ * it (semantics §2.2 read backwards). Pure.
  */
 #ifndef VMAGENT_CORE_CAUSE_H
 #define VMAGENT_CORE_CAUSE_H
@@ -11,8 +11,8 @@
 
 /* clang-format off */
 /*
- * X(constant, name, actor, whether QEMU's own output may tell more, words). The name is the annotation
- * vmagent.io/cause of the event: never changed, for others rely on it.
+ * X(constant, name, actor, whether QEMU's own output may tell more, words). The name is the
+ * annotation vmagent.io/cause of the event: never changed, for others rely on it.
  */
 #define CAUSES(X)                                                                                         \
 	X(NONE,              "",                  AGENT,   false, "")                                     \

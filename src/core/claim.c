@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PersistentVolumeClaims: what is read of them, and what is refused. Knows nothing of the files themselves.
+ * PersistentVolumeClaims: what is read of them, and what is refused. Knows nothing
+ * of the files themselves.
  */
 #include "core/claim.h"
 
@@ -37,7 +38,7 @@ bool storage_has_class(const struct storage *storage, const char *class_name)
 	return found;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool is_among(const struct node *modes, const char *mode)
 {
@@ -100,7 +101,7 @@ void claim_done(struct claim *claim)
 	free(take(&claim->class_name));
 }
 
-/* ---- checking ---------------------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 void claim_limit_rules(struct check *c, const struct node *spec, const char *name)
 {
@@ -132,7 +133,8 @@ static void mode_rules(struct check *c, const struct node *root)
 #define UPLOAD_TARGET "cdi.kubevirt.io/storage.upload.target"
 #define UPLOAD_PHASE  "cdi.kubevirt.io/storage.pod.phase"
 
-/* Who writes it then waits for a pod that takes the content. One that was filled elsewhere has it still. */
+/* Who writes it then waits for a pod that takes the content. One that was filled
+ * elsewhere has it still. */
 static void upload_rules(struct check *c, const struct node *root)
 {
 	const struct node *annotations = node_at(root, "metadata.annotations");
@@ -177,7 +179,7 @@ int claim_check_change(const struct node *before, const struct node *after, stru
 	return 0;
 }
 
-/* ---- its status -------------------------------------------------------------------------------- */
+/* ---- its status ------------------------------------------------------------------------------ */
 
 struct node *claim_status(const struct node *content, const char *capacity)
 {

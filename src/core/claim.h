@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a PersistentVolumeClaim is on one host: a raw file in a folder of its own, below the storage folder or
- * that of its class. Pure.
+ * What a PersistentVolumeClaim is on one host: a raw file in a folder of its own, below the storage
+ * folder or that of its class. Pure.
  */
 #ifndef VMAGENT_CORE_CLAIM_H
 #define VMAGENT_CORE_CLAIM_H
@@ -43,7 +43,8 @@ void claim_done(struct claim *claim);
 
 /* What Kubernetes checks of a claim beyond its fields. The path at hand is the object's. */
 void claim_rules(struct check *c, const struct node *root);
-/* … of what it asks for: spec is a claim's, or that of a DataVolume's storage, in the field of that name. */
+/* … of what it asks for: spec is a claim's, or that of a DataVolume's storage, in the
+ * field of that name. */
 void claim_limit_rules(struct check *c, const struct node *spec, const char *name);
 
 /* Whether it may be changed like this: its size can grow. ERR_INVALID. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects to text and back: the public JSON document as the API serves it (KubeVirt's shape, status
- * derived on the spot), and the private state text, which with the document's metadata and spec is all
- * that a restart needs. Pure.
+ * derived on the spot), and the private state text, which with the document's metadata and spec is
+ * all that a restart needs. Pure.
  */
 #ifndef VMAGENT_CORE_CODEC_H
 #define VMAGENT_CORE_CODEC_H
@@ -14,9 +14,11 @@
 char *vm_document(const struct machine *m);
 char *vmi_document(const struct machine *m, const char *node_name);
 
-/* What that has as metadata.labels: the run's own, and where it runs and goes; owned by the caller. NULL: none. */
+/* What that has as metadata.labels: the run's own, and where it runs and goes; owned by
+ * the caller. NULL: none. */
 char *vmi_labels(const struct machine *m, const char *node_name);
-/* Takes the latter out of a document again: all, or those that are as the document shown has them. */
+/* Takes the latter out of a document again: all, or those that are as the document shown has
+ * them. */
 void vmi_labels_strip(struct node *root, const struct node *shown);
 
 /* The private state; owned by the caller. */
@@ -30,8 +32,8 @@ int vm_load(const char *document, const char *state, bool same_boot, struct vm *
 int vmi_load(const char *document, const char *state, bool same_boot, struct vmi **ret_vmi,
 	struct err *err);
 
-/* Deadlines of another host's clock, which is behind this one's by so much, become this one's; what lies before
- * its boot is as long ago as that. */
+/* Deadlines of another host's clock, which is behind this one's by so much, become this one's; what
+ * lies before its boot is as long ago as that. */
 void vmi_shift(struct vmi *vmi, msec by);
 
 /* A core/v1 Event: seq is its number, without gaps. owned by the caller. */

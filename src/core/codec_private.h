@@ -33,7 +33,8 @@ struct reader {
 	bool same_boot;
 };
 
-/* A whole number of 64 bits; 0: it is none, or one that cannot be meant. What a peer says of a guest is read with it. */
+/* A whole number of 64 bits; 0: it is none, or one that cannot be meant. What a peer says of a
+ * guest is read with it. */
 int64_t stored_number(const cJSON *item);
 void write_fields(cJSON *json, const struct field *fields, size_t n, const void *object);
 /* What json does not have stays as it is in object. */

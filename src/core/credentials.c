@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * As KubeVirt has it: of a Secret with passwords each key is a user; of one with keys each value is a key, or several,
- * one a line, and a user named by several credentials has the keys of all, and no others.
+ * As KubeVirt has it: of a Secret with passwords each key is a user; of one with keys each
+ * value is a key, or several, one a line, and a user named by several credentials has the keys
+ * of all, and no others.
  */
 #include "core/credentials.h"
 
@@ -59,7 +60,7 @@ static char *trimmed(char *text)
 	return ret;
 }
 
-/* ---- passwords ------------------------------------------------------------------------------------- */
+/* ---- passwords ------------------------------------------------------------------------------- */
 
 static void add_passwords(cJSON *list, const struct node *data)
 {
@@ -76,7 +77,7 @@ static void add_passwords(cJSON *list, const struct node *data)
 	}
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 /* The keys that the user has so far, in the list of commands. */
 static cJSON *keys_of(cJSON *list, const char *user)
@@ -122,7 +123,7 @@ static void add_keys(cJSON *list, const struct credential *credential, const str
 	}
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 char *credentials_commands(const struct vmi_spec *spec, const struct media_world *world)
 {

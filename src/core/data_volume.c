@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far a DataVolume is, and what comes next. Its words to clients are CDI's, so that who waits for one
- * waits as there.
+ * How far a DataVolume is, and what comes next. Its words to clients are CDI's, so that who waits
+ * for one waits as there.
  */
 #include "core/data_volume.h"
 
@@ -17,7 +17,7 @@ const char *data_volume_phase_name(enum data_volume_phase phase)
 	return (size_t)phase < DATA_VOLUME_PHASE_MAX ? phases[phase] : "?";
 }
 
-/* ---- what comes next ---------------------------------------------------------------------------- */
+/* ---- what comes next ------------------------------------------------------------------------- */
 
 static bool is_over(enum data_volume_phase phase)
 {
@@ -54,7 +54,7 @@ enum data_volume_step data_volume_decide(const struct data_volume_view *v, const
 	return v->wait ? wait_for(v->wait, ret_words) : FILL_BEGIN;
 }
 
-/* ---- its state ---------------------------------------------------------------------------------- */
+/* ---- its state ------------------------------------------------------------------------------- */
 
 struct shown {
 	const char *type;
@@ -132,7 +132,7 @@ void data_volume_done(struct data_volume *dv)
 	free(take(&dv->words));
 }
 
-/* ---- as it is served, and stored ------------------------------------------------------------------ */
+/* ---- as it is served, and stored ------------------------------------------------------------- */
 
 static void set_text(struct node *map, const char *key, const char *text)
 {

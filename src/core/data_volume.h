@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A DataVolume: a claim of its own name that is filled from a source, once. What it says, how far it is, and
- * what comes next. Pure.
+ * A DataVolume: a claim of its own name that is filled from a source, once. What it says, how far
+ * it is, and what comes next. Pure.
  */
 #ifndef VMAGENT_CORE_DATA_VOLUME_H
 #define VMAGENT_CORE_DATA_VOLUME_H
@@ -100,7 +100,8 @@ void data_volume_fail(struct data_volume *dv, const char *words, msec wall);
 /* How long until the next one. */
 msec data_volume_pause(const struct data_volume *dv);
 
-/* The claim that it makes: a manifest's tree, owned. size: of the claim that it clones; 0: not known. */
+/* The claim that it makes: a manifest's tree, owned. size: of the claim that it
+ * clones; 0: not known. */
 struct node *data_volume_claim(const char *ns, const char *name, const char *content, int64_t size);
 
 /* The DataVolumes that a VM's spec has as templates, in order: objects, owned by the caller. */

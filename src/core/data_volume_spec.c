@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a DataVolume says: its rules, its source, the claim that it asks for; and those that a VM's templates make.
+ * What a DataVolume says: its rules, its source, the claim that it asks for; and those that
+ * a VM's templates make.
  */
 #include "core/data_volume.h"
 
@@ -21,7 +22,7 @@ static const char *const sources[] = {
 		NULL
 };
 
-/* ---- checking ----------------------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 static void source_rules(struct check *c, const struct node *spec)
 {
@@ -118,7 +119,7 @@ void data_volume_template_rules(struct check *c, const struct node *vm_spec)
 		check_template(c, vm_spec, list, i);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 void fill_read(const char *content, struct fill *ret)
 {

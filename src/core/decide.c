@@ -116,7 +116,8 @@ static void wake_for_deadlines(const struct machine *m, struct plan *plan)
 	}
 }
 
-/* On its way to another host, or from one: what it is to be told there is noted as long as it is ours. */
+/* On its way to another host, or from one: what it is to be told there is noted as long
+ * as it is ours. */
 static void decide_held(const struct view *v, struct plan *plan)
 {
 	if (v->m->migration->state == MIGRATION_OUT &&

@@ -12,7 +12,8 @@
 #include "core/machine.h"
 #include "core/tuning.h"
 
-/* X(constant, name, op): model steps have op NONE; the others also send that op after the commit. */
+/* X(constant, name, op): model steps have op NONE; the others also send that op after the
+ * commit. */
 #define STEPS(X)                                                                     \
 	X(NONE, "none", NONE)                                                        \
 	X(SET_PHASE, "set-phase", NONE)                                              \

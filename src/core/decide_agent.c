@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules on what is asked of the agent in a guest that runs. What a stop or a reboot asks of it is decided there.
+ * Rules on what is asked of the agent in a guest that runs. What a stop or a reboot asks of
+ * it is decided there.
  */
 #include "core/decide_private.h"
 
@@ -40,7 +41,8 @@ bool rule_credentials_told(const struct view *v, struct plan *plan)
 	return vmi_is_live(v) && v->m->dom.told.answered && plan_step(plan, STEP_CREDENTIALS);
 }
 
-/* Passwords and keys, when they are others than it was told last. One that does not say what it can do is not told. */
+/* Passwords and keys, when they are others than it was told last. One that does not say what it can
+ * do is not told. */
 bool rule_credentials(const struct view *v, struct plan *plan)
 {
 	int64_t wanted = v->host->credentials;

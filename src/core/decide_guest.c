@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules on a run that lives: what a user wants of it (pause, unpause, reboot, reset), and I/O errors.
+ * Rules on a run that lives: what a user wants of it (pause, unpause, reboot,
+ * reset), and I/O errors.
  */
 #include "core/decide_private.h"
 

@@ -45,7 +45,8 @@ static bool is_known_not_to_live(const struct view *v)
 	return v->settled && !domain_is_alive(v->state) && lane_is_free(v, LANE_MAIN);
 }
 
-/* Deleted before it ran (files that are still being made are removed afterwards), or a start that never came to be: Failed (§7.3, §2.3). */
+/* Deleted before it ran (files that are still being made are removed afterwards), or a start that
+ * never came to be: Failed (§7.3, §2.3). */
 bool rule_never_ran(const struct view *v, struct plan *plan)
 {
 	if (!vmi_is_live(v) || v->vmi->phase == PHASE_RUNNING)

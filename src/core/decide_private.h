@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the decider share: the view that rules look at, and what they fill a plan with. A
- * rule returns true when it applies, and its plan then is the machine's; when it does not, it may still
- * have asked to be woken.
+ * What the files of the decider share: the view that rules look at, and what they fill a plan with.
+ * A rule returns true when it applies, and its plan then is the machine's; when it does not, it may
+ * still have asked to be woken.
  */
 #ifndef VMAGENT_CORE_DECIDE_PRIVATE_H
 #define VMAGENT_CORE_DECIDE_PRIVATE_H
@@ -26,8 +26,8 @@ bool lane_is_free(const struct view *v, enum op_lane lane);
 /* An op that failed is not tried again at once. */
 bool may_retry(const struct view *v, struct plan *plan);
 bool vmi_is_live(const struct view *v);
-/* An adopted run whose domain is there and does not carry our metadata yet: its state says nothing of the
- * run, and nothing but the claim is done to it. */
+/* An adopted run whose domain is there and does not carry our metadata yet: its state says nothing
+ * of the run, and nothing but the claim is done to it. */
 bool vmi_is_unclaimed(const struct view *v);
 
 typedef bool rule_fn(const struct view *v, struct plan *plan);

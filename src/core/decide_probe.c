@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules on probes: a guest that runs is asked in time, and what its answers come to is stored before anything
- * follows from it. One that stands still is not asked: it would only seem to be ill.
+ * Rules on probes: a guest that runs is asked in time, and what its answers come to is
+ * stored before anything follows from it. One that stands still is not asked: it would only
+ * seem to be ill.
  */
 #include "core/decide_private.h"
 

@@ -34,7 +34,8 @@ bool rule_host_stop(const struct view *v, struct plan *plan)
 		plan_step(plan, STEP_HOST_STOP);
 }
 
-/* A domain that was seen since libvirt is back (design §4); what it does now may be about to be read. */
+/* A domain that was seen since libvirt is back (design §4); what it does now may be
+ * about to be read. */
 static bool is_seen(const struct view *v)
 {
 	return v->state != DOMAIN_UNKNOWN && v->m->dom.agreed >= READS_TO_AGREE;
@@ -47,9 +48,9 @@ static bool is_overdue(const struct view *v)
 }
 
 /*
- * Whether there is something to stop. Signals and kills are owner-checked where they land, so they need no fresh
- * read, and one that hangs must eat nothing of the grace: what was seen last is enough. After an op or a
- * read that was reported as hung, not even that is needed.
+ * Whether there is something to stop. Signals and kills are owner-checked where they land, so they
+ * need no fresh read, and one that hangs must eat nothing of the grace: what was seen last is
+ * enough. After an op or a read that was reported as hung, not even that is needed.
  */
 static bool is_to_be_stopped(const struct view *v)
 {
@@ -166,7 +167,8 @@ bool rule_start(const struct view *v, struct plan *plan)
 	return plan_step(plan, STEP_START);
 }
 
-/* QEMU's output is read before anything of the run goes. It is a file: libvirt is not needed for it. */
+/* QEMU's output is read before anything of the run goes. It is a file: libvirt is
+ * not needed for it. */
 bool rule_words(const struct view *v, struct plan *plan)
 {
 	return v->vmi && v->vmi->words == WORDS_WANTED && lane_is_free(v, LANE_WORDS) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules on a VM: what its RunStrategy wants, its queue of requests, its start failures and crash loops,
- * its deletion.
+ * Rules on a VM: what its RunStrategy wants, its queue of requests, its start failures and
+ * crash loops, its deletion.
  */
 #include "core/decide_private.h"
 
@@ -39,7 +39,8 @@ static bool vm_is_managed(const struct view *v)
 	return v->vm && !v->vm->meta.deleted && (!v->vmi || streq(v->vmi->owner, v->vm->meta.uid));
 }
 
-/* A run that belongs to nobody becomes the VM's of its name, final or not, unless it is to go (§7.3). */
+/* A run that belongs to nobody becomes the VM's of its name, final or not, unless it
+ * is to go (§7.3). */
 bool rule_adopt(const struct view *v, struct plan *plan)
 {
 	return v->vm && !v->vm->meta.deleted && vmi_is_orphan(v->vmi) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The defaults of semantics §9.5, in its order. Those of a VM are written into the object when it is
- * created; those of a VMI when a VMI is made of it.
+ * The defaults of semantics §9.5, in its order. Those of a VM are written into the object when it
+ * is created; those of a VMI when a VMI is made of it.
  *
  * Owns the rules of what an absent field comes to. It must not judge: the tree was checked before,
  * and what is of the wrong kind is left alone.

@@ -12,7 +12,8 @@ struct topology {
 
 struct topology topology_of(const struct node *spec);
 
-/* The quantity that memory.guest is, or becomes: itself, requests.memory, limits.memory, or NULL. */
+/* The quantity that memory.guest is, or becomes: itself, requests.memory, limits.memory, or
+ * NULL. */
 const struct node *guest_memory_of(const struct node *spec);
 
 /* A switch such as features.smm: absent is false, there without `enabled` true. */

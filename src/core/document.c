@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Public documents: what the API serves. metadata and status are made anew from the model each time;
- * spec, labels and annotations go through as the text that was given, so that numbers and permitted
- * fields which the agent ignores survive.
+ * Public documents: what the API serves. metadata and status are made anew from the model each
+ * time; spec, labels and annotations go through as the text that was given, so that numbers and
+ * permitted fields which the agent ignores survive.
  */
 #include <stdio.h>
 #include <string.h>

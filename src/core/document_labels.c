@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The labels of a run: its own, and those that tell where it is, which KubeVirt's users select by. The latter are
- * made for each document from what is known and are no part of the object; manifests may not have them. Pure.
+ * The labels of a run: its own, and those that tell where it is, which KubeVirt's users select by.
+ * The latter are made for each document from what is known and are no part of the object; manifests
+ * may not have them. Pure.
  */
 #include "core/codec.h"
 #include "core/document_private.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run's status says of its machine (semantics §1.4): CPUs, memory, volumes, interfaces, how it can
- * be migrated. All of it follows from the spec, because nothing is changed in a run that lives.
+ * What a run's status says of its machine (semantics §1.4): CPUs, memory, volumes,
+ * interfaces, how it can be migrated. All of it follows from the spec, because nothing is
+ * changed in a run that lives.
  */
 #include <stdio.h>
 
@@ -67,7 +68,8 @@ static void add_volumes(cJSON *status, const struct vmi *vmi)
 	}
 }
 
-/* What is seen of it goes before what the spec says. A user-mode network's address means nothing outside of it. */
+/* What is seen of it goes before what the spec says. A user-mode network's address means
+ * nothing outside of it. */
 static cJSON *interface_json(const struct vmi *vmi, const struct interface *nic)
 {
 	autofree char *mac = interface_mac(nic, vmi->owner, vmi->meta.uid);

@@ -118,7 +118,8 @@ static bool is_raw(const struct firmware *firmware)
 	return !firmware || streq(firmware->format, "raw");
 }
 
-/* libvirt chooses the firmware image itself, by these (its <loader> may not be given along with them). */
+/* libvirt chooses the firmware image itself, by these (its <loader> may not be
+ * given along with them). */
 static void efi(xmlTextWriterPtr w, bool secure)
 {
 	xml_open(w, "firmware");
@@ -128,7 +129,8 @@ static void efi(xmlTextWriterPtr w, bool secure)
 	xml_close(w);
 }
 
-/* The code of one that is told. A format that is not given is raw, and older versions of libvirt know no other. */
+/* The code of one that is told. A format that is not given is raw, and older versions of
+ * libvirt know no other. */
 static void loader(xmlTextWriterPtr w, const struct firmware *firmware)
 {
 	xml_open(w, "loader");

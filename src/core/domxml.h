@@ -11,10 +11,12 @@
 #include "core/attach.h"
 #include "core/firmware.h"
 
-/* Devices are named by what the spec calls them, behind libvirt's own mark of aliases that users give. */
+/* Devices are named by what the spec calls them, behind libvirt's own mark of
+ * aliases that users give. */
 #define ALIAS_PREFIX "ua-"
 
-/* An interface's alias begins so: a disk may have the same name, but no disk's has an underscore. */
+/* An interface's alias begins so: a disk may have the same name, but no disk's has an
+ * underscore. */
 #define INTERFACE_ALIAS "net_"
 
 /* … and so do those of the host's devices. */
@@ -38,7 +40,8 @@
 #define DOMAIN_AGENT_CHANNEL "org.qemu.guest_agent.0"
 #define DOMAIN_AGENT_FILE    "agent0"
 
-/* In the VM's folder, or in that of a run which came from another host: the firmware's variables. */
+/* In the VM's folder, or in that of a run which came from another host: the firmware's
+ * variables. */
 #define DOMAIN_NVRAM_FILE "nvram"
 
 /* The video device, by firmware, and its memory in KiB. */
@@ -46,7 +49,8 @@
 #define DOMAIN_VIDEO_EFI  "bochs"
 #define DOMAIN_VIDEO_KIB  "16384"
 
-/* How long the path of a run's folder may be, so that the socket's fits a sockaddr_un (107 characters). */
+/* How long the path of a run's folder may be, so that the socket's fits a sockaddr_un (107
+ * characters). */
 #define DOMAIN_DIRECTORY_MAX (107 - sizeof(DOMAIN_CONSOLE_FILE))
 _Static_assert(sizeof(DOMAIN_AGENT_FILE) <= sizeof(DOMAIN_CONSOLE_FILE), "it fits there as well");
 
@@ -87,15 +91,16 @@ char *domain_nvram(const struct vmi_spec *spec, const struct domain_context *con
 /* Whether a VM with this spec keeps something from run to run that libvirt has to be asked for. */
 bool domain_is_kept(const struct vmi_spec *spec);
 
-/* A domain that is only defined to be undefined along with the TPM that libvirt keeps. vmi_uid in the context
- * is whoever removes it. Owned by the caller. */
+/* A domain that is only defined to be undefined along with the TPM that libvirt keeps. vmi_uid in
+ * the context is whoever removes it. Owned by the caller. */
 char *domain_purge_xml(const char *uuid, const struct domain_context *context);
 
 /* What PREPARE has to do, in order; owned by the caller (op_done() frees it with the op). */
 void volume_works(const struct vmi_spec *spec, const char *directory, struct volume_work **ret_work,
 	size_t *ret_n);
 
-/* Where the file of the volume of that name lies; NULL if there is no such volume. Owned by the caller. */
+/* Where the file of the volume of that name lies; NULL if there is no such volume.
+ * Owned by the caller. */
 char *volume_path(const struct vmi_spec *spec, const char *name, const char *directory);
 
 const struct volume *volume_of(const struct vmi_spec *spec, const char *name); /* or NULL */

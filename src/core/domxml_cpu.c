@@ -105,8 +105,8 @@ static void numa(xmlTextWriterPtr w, const struct vmi_spec *spec)
 
 /*
  * Without KVM there is no host CPU to pass through: `maximum` is what is nearest. A named model is
- * not compared with what TCG can do, so that a manifest made for KVM still runs; QEMU leaves out what
- * it lacks, and says so in the domain's log.
+ * not compared with what TCG can do, so that a manifest made for KVM still runs; QEMU leaves out
+ * what it lacks, and says so in the domain's log.
  */
 void domain_cpu(xmlTextWriterPtr w, const struct vmi_spec *spec, bool kvm)
 {

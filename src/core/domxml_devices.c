@@ -28,8 +28,9 @@ static void controllers(xmlTextWriterPtr w, const struct vmi_spec *spec,
 }
 
 /*
- * QEMU listens on a socket in the run's folder, whose path is the same for the whole run, and writes
- * all output to a log beside it, whether or not somebody is attached, unless the spec says not to.
+ * QEMU listens on a socket in the run's folder, whose path is the same for the whole run,
+ * and writes all output to a log beside it, whether or not somebody is attached, unless the
+ * spec says not to.
  */
 static void serial_console(xmlTextWriterPtr w, const char *directory, bool logged)
 {
@@ -50,9 +51,9 @@ static void serial_console(xmlTextWriterPtr w, const char *directory, bool logge
 }
 
 /*
- * Always there, so that an agent which is installed later is heard (KubeVirt does so too). Its socket lies
- * beside the console's: libvirt would make its path longer by the domain's name and id, too long for an
- * embedded libvirt's root of more than 25 characters.
+ * Always there, so that an agent which is installed later is heard (KubeVirt does so too). Its
+ * socket lies beside the console's: libvirt would make its path longer by the domain's name and id,
+ * too long for an embedded libvirt's root of more than 25 characters.
  */
 static void guest_agent(xmlTextWriterPtr w, const char *directory)
 {
@@ -115,8 +116,9 @@ static void video(xmlTextWriterPtr w, const struct vmi_spec *spec)
 }
 
 /*
- * QEMU itself makes this socket, as the user that it runs as, so it cannot lie in the run's folder, which is root's:
- * libvirt puts it beside the monitor's, in the folder that it makes for the domain.
+ * QEMU itself makes this socket, as the user that it runs as, so it cannot lie in the run's
+ * folder, which is root's: libvirt puts it beside the monitor's, in the folder that it
+ * makes for the domain.
  */
 static void graphics(xmlTextWriterPtr w)
 {

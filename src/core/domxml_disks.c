@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The disks of a run's domain: their targets, how they are served, and the chain of files behind each.
+ * The disks of a run's domain: their targets, how they are served, and the chain
+ * of files behind each.
  *
- * The host's own knowledge is left out and filled in by the adapter when it starts the domain: which
- * format a backing image has, whether a disk is a block device, who owns the file.
+ * The host's own knowledge is left out and filled in by the adapter when it starts the domain:
+ * which format a backing image has, whether a disk is a block device, who owns the file.
  */
 #include "core/domxml_write.h"
 
@@ -91,8 +92,8 @@ static void driver(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct
 }
 
 /*
- * The whole chain, so that nothing is probed in a file that a guest may have written to, and an image
- * that names a backing file of its own does not get it opened.
+ * The whole chain, so that nothing is probed in a file that a guest may have written to, and an
+ * image that names a backing file of its own does not get it opened.
  */
 static void backing(xmlTextWriterPtr w, const struct volume *volume, const char *directory)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A domain's features and its clock. What the spec does not name is left to libvirt, but for the APIC,
- * which a guest has unless it is turned off. What KVM does for a guest is left out without KVM, so that a
- * manifest made for it still runs: QEMU refuses some of it then.
+ * A domain's features and its clock. What the spec does not name is left to libvirt, but for the
+ * APIC, which a guest has unless it is turned off. What KVM does for a guest is left out without
+ * KVM, so that a manifest made for it still runs: QEMU refuses some of it then.
  */
 #include "core/domxml_write.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Volumes that a guest has as folders (filesystems): served by virtiofsd, which libvirt starts beside QEMU and which
- * must see the guest's memory. The guest mounts them by their names.
+ * Volumes that a guest has as folders (filesystems): served by virtiofsd, which libvirt starts
+ * beside QEMU and which must see the guest's memory. The guest mounts them by their names.
  */
 #include "core/domxml_write.h"
 

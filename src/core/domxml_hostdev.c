@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of the host one domain has to itself: its CPUs, its devices, its CID. What is not allocated is not written, so
- * that libvirt chooses nothing by itself.
+ * What of the host one domain has to itself: its CPUs, its devices, its CID. What is not allocated
+ * is not written, so that libvirt chooses nothing by itself.
  */
 #include "core/domxml_write.h"
 
@@ -10,7 +10,7 @@
 
 #include "core/holding.h"
 
-/* ---- CPUs ------------------------------------------------------------------------------------------------- */
+/* ---- CPUs ------------------------------------------------------------------------------------ */
 
 static bool has_cpus(const struct vmi_spec *spec, const struct domain_context *context)
 {
@@ -28,7 +28,8 @@ char *domain_cpus(const struct vmi_spec *spec, const struct domain_context *cont
 	return cpu_set_text(&set);
 }
 
-/* Without KVM libvirt does not tell one vCPU's thread from another: there <vcpu cpuset> is all that it can do. */
+/* Without KVM libvirt does not tell one vCPU's thread from another: there <vcpu cpuset> is all
+ * that it can do. */
 bool domain_has_pins(const struct vmi_spec *spec, const struct domain_context *context)
 {
 	return context->kvm && has_cpus(spec, context);
@@ -88,7 +89,7 @@ void domain_numatune(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	xml_close(w);
 }
 
-/* ---- devices ---------------------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 static void usb_id(xmlTextWriterPtr w, const char *element, const char *digits)
 {
@@ -117,8 +118,8 @@ static void source(xmlTextWriterPtr w, enum host_device_kind kind, const char *a
 	xml_close(w);
 }
 
-/* A mediated GPU shows its picture where the guest has a display, unless told not to; the firmware's comes from the
- * first one. */
+/* A mediated GPU shows its picture where the guest has a display, unless told not to; the
+ * firmware's comes from the first one. */
 static void mediated(xmlTextWriterPtr w, const struct vmi_spec *spec, const struct device_ask *ask,
 	bool first)
 {

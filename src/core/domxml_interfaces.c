@@ -43,7 +43,7 @@ static const char *model_of(const struct vmi_spec *spec, const struct interface 
 	return !nic->model || streq(nic->model, "virtio") ? xml_virtio(spec) : nic->model;
 }
 
-/* ---- where it leads --------------------------------------------------------------------------------- */
+/* ---- where it leads -------------------------------------------------------------------------- */
 
 static void address_range(xmlTextWriterPtr w, const char *family, const char *cidr)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a VM keeps from run to run beside its disks: the firmware's variables, in a file of the VM's own
- * folder, and its TPM's, which libvirt keeps in a place of its own under the domain's UUID (before its version
- * 10.10 it takes no other). A VMI without a VM keeps nothing. The variables of a run that came from another host, and that
- * are not kept, lie in the run's folder, so that they go with it even if nothing came of it.
+ * What a VM keeps from run to run beside its disks: the firmware's variables, in a file of the VM's
+ * own folder, and its TPM's, which libvirt keeps in a place of its own under the domain's UUID
+ * (before its version 10.10 it takes no other). A VMI without a VM keeps nothing. The variables of
+ * a run that came from another host, and that are not kept, lie in the run's folder, so that they
+ * go with it even if nothing came of it.
  */
 #include "core/domxml_write.h"
 

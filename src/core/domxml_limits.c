@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run's limits as libvirt sets them up in control groups: <memtune> and <cputune>, in which its pins stand as well. Only what a
- * manifest gives is written, so that a host without control groups is asked for nothing it has not.
+ * A run's limits as libvirt sets them up in control groups: <memtune> and <cputune>, in which its
+ * pins stand as well. Only what a manifest gives is written, so that a host without control groups
+ * is asked for nothing it has not.
  */
 #include "core/capacity.h"
 #include "core/domxml_write.h"

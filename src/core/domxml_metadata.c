@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose domain it is: our metadata element, read back from libvirt. It comes either within a domain's
- * XML or alone, and alone libvirt hands it out without its namespace. Documents from outside: no
- * network, no entities, a DOCTYPE ends it.
+ * Whose domain it is: our metadata element, read back from libvirt. It comes either within a
+ * domain's XML or alone, and alone libvirt hands it out without its namespace. Documents from
+ * outside: no network, no entities, a DOCTYPE ends it.
  */
 #include "core/domxml.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a domain has beside disks and interfaces, and the threads that serve its disks. Those are
- * KubeVirt's: one for each disk that wants its own, and for all others one (shared), or as many as there
- * are such disks but at most two per CPU in all (auto), or as many as asked for, in turn (supplementalPool).
+ * What a domain has beside disks and interfaces, and the threads that serve its disks. Those
+ * are KubeVirt's: one for each disk that wants its own, and for all others one (shared), or
+ * as many as there are such disks but at most two per CPU in all (auto), or as many as asked
+ * for, in turn (supplementalPool).
  */
 #include "core/domxml_write.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the libvirt of Debian 12 has no words for, said to QEMU itself through libvirt's own namespace for it.
- * Libvirt marks such a domain as tainted, in its log only; so nothing else goes this way.
+ * What the libvirt of Debian 12 has no words for, said to QEMU itself through libvirt's own
+ * namespace for it. Libvirt marks such a domain as tainted, in its log only; so nothing
+ * else goes this way.
  */
 #include "core/domxml_write.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * XML in a few words. Every call of libxml2's writer is checked at one place: in memory it fails only
- * when there is no memory, and out of memory aborts here as everywhere.
+ * XML in a few words. Every call of libxml2's writer is checked at one place: in memory it fails
+ * only when there is no memory, and out of memory aborts here as everywhere.
  */
 #include "core/domxml_write.h"
 

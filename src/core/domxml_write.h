@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The few words in which domxml*.c says XML, over libxml2's writer, which escapes all that it is given.
- * The writer works in memory, so that it can only fail for want of memory: then the program ends.
+ * The few words in which domxml*.c says XML, over libxml2's writer, which escapes all that
+ * it is given. The writer works in memory, so that it can only fail for want of memory:
+ * then the program ends.
  */
 #ifndef VMAGENT_CORE_DOMXML_WRITE_H
 #define VMAGENT_CORE_DOMXML_WRITE_H
@@ -68,7 +69,8 @@ unsigned domain_max_sockets(const struct vmi_spec *spec);
 void domain_limits(xmlTextWriterPtr w, const struct vmi_spec *spec,
 	const struct domain_context *context);
 
-/* domxml_hostdev.c. The CPUs of the host that its threads may use, as a set; NULL: all. Owned by the caller. */
+/* domxml_hostdev.c. The CPUs of the host that its threads may use, as a set; NULL: all.
+ * Owned by the caller. */
 char *domain_cpus(const struct vmi_spec *spec, const struct domain_context *context);
 /* Each vCPU has one of them; within <cputune>. */
 bool domain_has_pins(const struct vmi_spec *spec, const struct domain_context *context);
@@ -94,7 +96,8 @@ void domain_devices(xmlTextWriterPtr w, const struct vmi_spec *spec,
 void domain_features(xmlTextWriterPtr w, const struct vmi_spec *spec, bool with_kvm);
 void domain_clock(xmlTextWriterPtr w, const struct clock *clock, bool with_kvm);
 
-/* domxml_peripherals.c: inputs, sound, watchdog, balloon, random numbers; and the threads of disks. */
+/* domxml_peripherals.c: inputs, sound, watchdog, balloon, random numbers; and the threads of
+ * disks. */
 void domain_peripherals(xmlTextWriterPtr w, const struct vmi_spec *spec);
 unsigned domain_io_threads(const struct vmi_spec *spec);
 unsigned disk_io_thread(const struct vmi_spec *spec, const struct disk *disk); /* 0: none */

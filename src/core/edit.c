@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The few fields of a spec that the agent itself writes. The text is parsed, changed and printed again;
- * that is rare, and keeps the text the one truth.
+ * The few fields of a spec that the agent itself writes. The text is parsed, changed and printed
+ * again; that is rare, and keeps the text the one truth.
  */
 #include "core/edit.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks the volumes and interfaces of a spec as it was given: what is missing in it is none of its business.
+ * Walks the volumes and interfaces of a spec as it was given: what is missing in it is
+ * none of its business.
  *
  * Owns nothing. Which run has what now is the daemon's to know.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a machine's template names that only one guest at a time may have: a disk that it writes to, a MAC address. Pure.
+ * What a machine's template names that only one guest at a time may have: a disk that it writes to,
+ * a MAC address. Pure.
  */
 #ifndef VMAGENT_CORE_EXCLUSIVE_H
 #define VMAGENT_CORE_EXCLUSIVE_H

@@ -73,7 +73,7 @@ int firmware_read(const char *text, struct firmware *ret, struct err *err)
 	return 0;
 }
 
-/* ---- descriptions ------------------------------------------------------------------------------------------ */
+/* ---- descriptions ---------------------------------------------------------------------------- */
 
 static bool has(const cJSON *json, const char *key, const char *text)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which EFI firmware a guest runs with. libvirt chooses one for a guest that starts, by the descriptions that
- * QEMU's packages install (QEMU's docs/interop/firmware.json); one that comes from another host must get the one it has.
- * The other host names it, but no path is used because a peer says it: it must be among those described here. Pure.
+ * Which EFI firmware a guest runs with. libvirt chooses one for a guest that starts, by the
+ * descriptions that QEMU's packages install (QEMU's docs/interop/firmware.json); one that comes
+ * from another host must get the one it has. The other host names it, but no path is used because a
+ * peer says it: it must be among those described here. Pure.
  */
 #ifndef VMAGENT_CORE_FIRMWARE_H
 #define VMAGENT_CORE_FIRMWARE_H
@@ -22,11 +23,13 @@ struct firmware {
 
 /* As one line of text, the same for equal ones; owned by the caller. */
 char *firmware_write(const struct firmware *f);
-/* Bounded and checked for its form; text may be NULL. Errors: ERR_INVALID. To be released with firmware_done(). */
+/* Bounded and checked for its form; text may be NULL. Errors: ERR_INVALID. To be released with
+ * firmware_done(). */
 int firmware_read(const char *text, struct firmware *ret, struct err *err);
 void firmware_done(struct firmware *f);
 
-/* Of a file that describes a firmware; false: it is none, or none that keeps its variables in a file of the guest's own. */
+/* Of a file that describes a firmware; false: it is none, or none that keeps its variables in a
+ * file of the guest's own. */
 bool firmware_described(const char *json, struct firmware *ret);
 
 /* Whether that firmware is among a host's, which are lines of text. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owns which command of the agent tells what, and what KubeVirt calls it. It must not know how the agent was asked.
+ * Owns which command of the agent tells what, and what KubeVirt calls it. It must not know how
+ * the agent was asked.
  */
 #include "core/guest_look.h"
 
@@ -41,7 +42,7 @@ int guest_look_check(const struct vmi *vmi, const struct domain *dom, struct err
 	return 0;
 }
 
-/* ---- parts ------------------------------------------------------------------------------------------ */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 struct renaming {
 	const char *guest, *ours;
@@ -142,7 +143,7 @@ static void add_filesystems(cJSON *list, const cJSON *filesystems, int limit)
 	}
 }
 
-/* ---- guestosinfo ----------------------------------------------------------------------------------- */
+/* ---- guestosinfo ----------------------------------------------------------------------------- */
 
 static void add_agent(cJSON *to, const cJSON *info)
 {
@@ -202,7 +203,7 @@ static void fill_os(cJSON *to, const cJSON *answers)
 	add_text(to, "fsFreezeStatus", answer_to(answers, FREEZE));
 }
 
-/* ---- documents ---------------------------------------------------------------------------------------- */
+/* ---- documents ------------------------------------------------------------------------------- */
 
 static void fill_users(cJSON *to, const cJSON *answers)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of a host one run has to itself: CPUs, devices, a CID of vsock. All of it is allocated in one way: things have
- * keys, "cpu:2", "pci:0000:65:00.0", "cid:1024", of which each is one run's at most, and what a run has is
- * kept with it as a text of such words. Pure.
+ * What of a host one run has to itself: CPUs, devices, a CID of vsock. All of it is allocated in
+ * one way: things have keys, "cpu:2", "pci:0000:65:00.0", "cid:1024", of which each is one run's at
+ * most, and what a run has is kept with it as a text of such words. Pure.
  */
 #ifndef VMAGENT_CORE_HOLDING_H
 #define VMAGENT_CORE_HOLDING_H
@@ -44,7 +44,8 @@ void host_shares_done(struct host_shares *shares);
 bool host_shares_add(struct host_shares *shares, const char *name, enum host_device_kind kind,
 	const char *address);
 
-/* What is left for guests that share: the set as text, owned by the caller, or NULL: every CPU, or none is known. */
+/* What is left for guests that share: the set as text, owned by the caller, or NULL: every CPU,
+ * or none is known. */
 char *shared_cpus(const struct host_shares *shares);
 
 struct holding {        /* what one run has */
@@ -60,7 +61,8 @@ struct holding {        /* what one run has */
 void holding_parse(const char *text, struct holding *ret);
 void holding_done(struct holding *holding);
 
-/* The next word of a text at *at: owned by the caller; NULL: it was the last. The words but "node:N" are keys. */
+/* The next word of a text at *at: owned by the caller; NULL: it was the last. The words
+ * but "node:N" are keys. */
 char *holding_word(const char **at);
 
 /* Where a device's address begins in its key; its kind is *ret. */
@@ -75,8 +77,8 @@ struct shares_view { /* what there is, and who has what of it */
 	const void *ctx;
 };
 
-/* What a run with this spec would have, as text; NULL with *ret_words: what is not there, how many there are, and
- * who has them. Both are owned by the caller. */
+/* What a run with this spec would have, as text; NULL with *ret_words: what is not there, how many
+ * there are, and who has them. Both are owned by the caller. */
 char *holding_choose(const struct shares_view *view, const struct vmi_spec *spec, char **ret_words);
 
 #endif

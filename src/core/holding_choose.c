@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which CPUs, devices and CID a run gets: the lowest CPUs that are free, those of one NUMA node before those of several;
- * of each device the first one in the configuration; the lowest CID. Or what it lacks, in words.
+ * Which CPUs, devices and CID a run gets: the lowest CPUs that are free, those of one NUMA node
+ * before those of several; of each device the first one in the configuration; the lowest CID. Or
+ * what it lacks, in words.
  */
 #include "core/holding.h"
 
@@ -10,7 +11,7 @@
 
 #define NAMED_MAX 4 /* holders that are named, before the rest are a number */
 
-/* ---- who has them --------------------------------------------------------------------------------------- */
+/* ---- who has them ---------------------------------------------------------------------------- */
 
 struct holders {
 	const struct machine *list[CPU_SET_MAX];
@@ -46,7 +47,7 @@ static void holders_put(struct buf *out, const struct holders *h)
 		buf_printf(out, " and %zu more have the rest", h->n - NAMED_MAX);
 }
 
-/* ---- CPUs ------------------------------------------------------------------------------------------------- */
+/* ---- CPUs ------------------------------------------------------------------------------------ */
 
 static unsigned cpus_needed(const struct vmi_spec *spec)
 {
@@ -142,7 +143,7 @@ static bool choose_cpus(const struct shares_view *view, const struct vmi_spec *s
 	return true;
 }
 
-/* ---- devices ---------------------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 static const char *device_words(const struct device_ask *ask)
 {
@@ -229,7 +230,7 @@ static bool choose_devices(const struct shares_view *view, const struct vmi_spec
 	return true;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* There are four thousand million, so that one is always free. */
 static void choose_cid(const struct shares_view *view, struct buf *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ports of the host that lead to a guest with user-mode networking: an annotation of a run, "8080:80/tcp, 5353:53/udp".
- * Pure.
+ * Ports of the host that lead to a guest with user-mode networking: an annotation of a
+ * run, "8080:80/tcp, 5353:53/udp". Pure.
  */
 #ifndef VMAGENT_CORE_HOST_PORTS_H
 #define VMAGENT_CORE_HOST_PORTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libvirt tells of a host that decides whether a guest of another one can go on there: as text between the
- * adapter and the agent. Pure.
+ * What libvirt tells of a host that decides whether a guest of another one can go on there: as text
+ * between the adapter and the agent. Pure.
  */
 #ifndef VMAGENT_CORE_HOST_REPORT_H
 #define VMAGENT_CORE_HOST_REPORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The grammar of image references (the OCI distribution specification's and Docker's), and which local
- * file stands for one.
+ * The grammar of image references (the OCI distribution specification's and Docker's), and which
+ * local file stands for one.
  */
 #include "core/image_ref.h"
 
@@ -28,7 +28,7 @@ void image_rules_done(struct image_map *map)
 	}
 }
 
-/* ---- the grammar ------------------------------------------------------------------------------- */
+/* ---- the grammar ----------------------------------------------------------------------------- */
 
 /* NAME[:TAG][@DIGEST], cut into its parts: a tag's colon stands after the last slash. */
 struct parts {
@@ -60,7 +60,8 @@ static bool is_of(const char *s, size_t len, const char *allowed)
 	return strspn(s, allowed) >= len;
 }
 
-/* What may stand between two runs of letters and digits: one of ".", "_", "__" or any number of dashes. */
+/* What may stand between two runs of letters and digits: one of ".", "_", "__" or
+ * any number of dashes. */
 static size_t separator(const char *s)
 {
 	if (*s == '-')
@@ -170,7 +171,7 @@ bool is_image_ref(const char *text)
 		(!p.digest || is_digest(p.digest));
 }
 
-/* ---- what stands for it -------------------------------------------------------------------------- */
+/* ---- what stands for it ---------------------------------------------------------------------- */
 
 const struct image_rule *image_rule_of(const struct image_map *map, const char *ref)
 {

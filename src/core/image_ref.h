@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * References to images, and the files that stand for them: the agent pulls nothing from registries in this
- * version. A reference is looked up in the configuration's `images`, in their order, then in a folder. Pure.
+ * References to images, and the files that stand for them: the agent pulls nothing from registries
+ * in this version. A reference is looked up in the configuration's `images`, in their order, then
+ * in a folder. Pure.
  */
 #ifndef VMAGENT_CORE_IMAGE_REF_H
 #define VMAGENT_CORE_IMAGE_REF_H
@@ -32,8 +33,9 @@ bool is_image_ref(const char *text);
 const struct image_rule *image_rule_of(const struct image_map *map, const char *ref);
 
 /*
- * What the reference's file is called in the folder, the likeliest first: the last part of its name with its tag
- * ("cirros:1.0"), then without it, each as it is and with .qcow2, .img and .raw. Owned; returns how many.
+ * What the reference's file is called in the folder, the likeliest first: the last part of its name
+ * with its tag ("cirros:1.0"), then without it, each as it is and with .qcow2, .img and .raw.
+ * Owned; returns how many.
  */
 size_t image_files_of(const char *ref, char *ret_names[IMAGE_FILES_MAX]);
 

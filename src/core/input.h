@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that can happen to the agent, as one tagged struct. Whoever notices something checks it,
- * builds an input and hands it to agent_input(); nothing else changes the model. All pointers are
- * borrowed for the call: who keeps an input's content copies it.
+ * Everything that can happen to the agent, as one tagged struct. Whoever notices something checks
+ * it, builds an input and hands it to agent_input(); nothing else changes the model. All pointers
+ * are borrowed for the call: who keeps an input's content copies it.
  */
 #ifndef VMAGENT_CORE_INPUT_H
 #define VMAGENT_CORE_INPUT_H
@@ -97,7 +97,8 @@ struct request {
 	unsigned timeout_s; /* … 0: as configured */
 };
 
-/* What a client wants of a guest that changes nothing: it is not stored, and its answer waits for no commit. */
+/* What a client wants of a guest that changes nothing: it is not stored, and its answer
+ * waits for no commit. */
 struct errand {
 	enum op_kind kind;      /* SCREENSHOT, FORWARD, AGENT_LOOK */
 	enum object_kind named; /* FORWARD: KIND_VM, or KIND_VMI as the others */
@@ -107,7 +108,8 @@ struct errand {
 	enum guest_look look; /* AGENT_LOOK */
 	void *ctx;            /* of these two the agent knows nothing */
 	uint64_t id;
-	/* Called once, unless the errands are dropped: at once with a refusal, or later. Both are borrowed. */
+	/* Called once, unless the errands are dropped: at once with a refusal, or
+	 * later. Both are borrowed. */
 	void (*done)(const struct errand *errand, const struct op_result *result);
 };
 

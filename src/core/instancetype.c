@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which types a VM names and what of them is pinned. A pin keeps the whole object as it was, so that no later edit of
- * it, nor its deletion, changes the VM.
+ * Which types a VM names and what of them is pinned. A pin keeps the whole object as it was, so
+ * that no later edit of it, nor its deletion, changes the VM.
  */
 #include "core/instancetype.h"
 
@@ -16,7 +16,7 @@ const char *type_field(enum vm_type which)
 	return which == VM_INSTANCETYPE ? "instancetype" : "preference";
 }
 
-/* ---- what is named ------------------------------------------------------------------------------- */
+/* ---- what is named --------------------------------------------------------------------------- */
 
 static const enum object_kind kinds[VM_TYPES][2] = {
 	[VM_INSTANCETYPE] = { KIND_CLUSTER_INSTANCETYPE, KIND_INSTANCETYPE },
@@ -67,7 +67,7 @@ bool types_are_named(const struct node *vm_spec)
 		type_ref_read(vm_spec, VM_PREFERENCE, &ref);
 }
 
-/* ---- what is pinned ------------------------------------------------------------------------------ */
+/* ---- what is pinned -------------------------------------------------------------------------- */
 
 bool pin_holds(const struct pin *pin, const struct type_ref *ref)
 {
@@ -184,7 +184,7 @@ void vm_take_types(struct vm *vm, const struct node *vm_spec)
 	replace_str(&vm->type_words, NULL);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* They did not stand where the rest did. */
 static void forget_places(struct node *node)

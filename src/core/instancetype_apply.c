@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An instancetype's gifts to a template, by KubeVirt's own list (semantics §10.4). What the template says of the same
- * is in conflict with it, and then nothing is given.
+ * An instancetype's gifts to a template, by KubeVirt's own list (semantics §10.4). What the
+ * template says of the same is in conflict with it, and then nothing is given.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static void give_annotations(struct expansion *e)
 			node_copy(given->children[i]));
 }
 
-/* ---- vCPUs ---------------------------------------------------------------------------------------- */
+/* ---- vCPUs ----------------------------------------------------------------------------------- */
 
 static int64_t guest_cpus(const struct expansion *e)
 {
@@ -154,7 +154,7 @@ static bool give_topology(struct expansion *e)
 	return true;
 }
 
-/* ---- memory --------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* The guest has more than what is requested for it. */
 static void give_overcommit(struct expansion *e)

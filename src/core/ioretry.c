@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * KubeVirt's retry manager for I/O errors, and the memory of which disks failed: a text of words, one
- * per disk and reason, as "data:enospc log:". Names of disks hold neither blank nor colon.
+ * KubeVirt's retry manager for I/O errors, and the memory of which disks failed: a text of words,
+ * one per disk and reason, as "data:enospc log:". Names of disks hold neither blank nor colon.
  */
 #include "core/ioretry.h"
 
@@ -41,7 +41,7 @@ void io_retry_clear(struct io_retry *io)
 	*io = (struct io_retry){ 0 };
 }
 
-/* ---- which disks ------------------------------------------------------------------------------ */
+/* ---- which disks ----------------------------------------------------------------------------- */
 
 static bool has_word(const char *words, const char *word)
 {

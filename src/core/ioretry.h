@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest that an I/O error paused is resumed again and again, with a growing pause, for as long as it
- * takes (semantics §8.1). Which disks failed, and why, is kept with it until the guest has run for a
- * while. Pure.
+ * A guest that an I/O error paused is resumed again and again, with a growing pause, for as long as
+ * it takes (semantics §8.1). Which disks failed, and why, is kept with it until the guest has run
+ * for a while. Pure.
  */
 #ifndef VMAGENT_CORE_IORETRY_H
 #define VMAGENT_CORE_IORETRY_H
@@ -25,7 +25,8 @@ enum io_step io_retry_decide(const struct io_retry *io, msec now, msec *ret_dela
 /* Records the step that was decided: IO_RESUME or IO_FAILED. */
 void io_retry_note(struct io_retry *io, enum io_step step, msec now);
 
-/* Whether the guest, which runs, has run long enough for the errors to be over; *ret_at: when it will. */
+/* Whether the guest, which runs, has run long enough for the errors to be over;
+ * *ret_at: when it will. */
 bool io_retry_is_over(const struct io_retry *io, msec now, msec *ret_at);
 
 /* Forgets all of it, as if there had been no error. */

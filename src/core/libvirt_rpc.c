@@ -31,7 +31,7 @@ const char *rpc_procedure_name(uint32_t procedure, char buf[32])
 	return buf;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 int rpc_frame_take(const void *data, size_t len, struct rpc_frame *ret, struct err *err)
 {
@@ -66,7 +66,7 @@ int rpc_frame_take(const void *data, size_t len, struct rpc_frame *ret, struct e
 	return (int)size;
 }
 
-/* ---- XDR ---------------------------------------------------------------------------------------------- */
+/* ---- XDR ------------------------------------------------------------------------------------- */
 
 struct rpc_reader rpc_reader_of(const struct rpc_frame *frame)
 {
@@ -135,7 +135,7 @@ bool rpc_text_is(struct rpc_text text, const char *s)
 	return text.data && s && strlen(s) == text.len && memcmp(text.data, s, text.len) == 0;
 }
 
-/* ---- typed parameters --------------------------------------------------------------------------------- */
+/* ---- typed parameters ------------------------------------------------------------------------ */
 
 uint32_t rpc_read_params(struct rpc_reader *r)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libvirt's RPC, as far as a migration between two daemons needs it. Pure, and reads from untrusted bytes: every length
- * is bounded before it is used, and nothing is copied.
+ * libvirt's RPC, as far as a migration between two daemons needs it. Pure, and reads from untrusted
+ * bytes: every length is bounded before it is used, and nothing is copied.
  *
- * A frame is a length in four bytes, which counts itself; a header of six words (program, version, procedure, type,
- * serial, status); and a payload in XDR: words of four bytes, most significant first, texts and opaques with their length
- * in front and filled up to whole words. Numbers are of libvirt 9.0's remote_protocol.x; libvirt never changes one.
+ * A frame is a length in four bytes, which counts itself; a header of six words (program, version,
+ * procedure, type, serial, status); and a payload in XDR: words of four bytes, most significant
+ * first, texts and opaques with their length in front and filled up to whole words. Numbers are of
+ * libvirt 9.0's remote_protocol.x; libvirt never changes one.
  */
 #ifndef VMAGENT_CORE_LIBVIRT_RPC_H
 #define VMAGENT_CORE_LIBVIRT_RPC_H
@@ -60,14 +61,16 @@ struct rpc_frame { /* borrowed from the bytes it was found in */
 	size_t len; /* of the payload */
 };
 
-/* The first frame in data: how many bytes it takes; 0 when it is not complete yet; ERR_BAD_REQUEST when it can be none
- * (too short, over RPC_FRAME_MAX, of an unknown type), as soon as its header tells. */
+/* The first frame in data: how many bytes it takes; 0 when it is not complete yet;
+ * ERR_BAD_REQUEST when it can be none (too short, over RPC_FRAME_MAX, of an unknown type), as
+ * soon as its header tells. */
 int rpc_frame_take(const void *data, size_t len, struct rpc_frame *ret, struct err *err);
 
 /* "DomainDestroy", or "procedure 4711" in buf. */
 const char *rpc_procedure_name(uint32_t procedure, char buf[32]);
 
-/* A payload that is read from its begin on. Whatever does not fit sets bad, and all that is read then is zero. */
+/* A payload that is read from its begin on. Whatever does not fit sets bad, and all that is
+ * read then is zero. */
 struct rpc_reader {
 	const uint8_t *at;
 	size_t left;

@@ -172,8 +172,8 @@ void vmi_set_error(struct vmi *vmi, enum obstacle obstacle, const char *words)
 	vmi->obstacle = words ? obstacle : OBSTACLE_NONE;
 }
 
-/* What waits under a strategy that tries again was queued by that strategy: whoever starts it by hand ends
- * the wait. */
+/* What waits under a strategy that tries again was queued by that strategy: whoever starts it by
+ * hand ends the wait. */
 static bool forgets_requests(const struct vm *vm, enum run_strategy strategy)
 {
 	if (strategy == vm->strategy)

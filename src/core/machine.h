@@ -84,20 +84,24 @@ void object_meta_done(struct object_meta *meta);
 /* Compares by namespace, then name. */
 int machine_compare(const struct machine *m, const char *ns, const char *name);
 
-/* <namespace>_<name> back into its parts; neither can contain '_'. False if it is not ours in form. */
+/* <namespace>_<name> back into its parts; neither can contain '_'. False if it is
+ * not ours in form. */
 bool domain_name_split(const char *domain, char ret_ns[LABEL_MAX_LEN + 1],
 	char ret_name[NAME_MAX_LEN + 1]);
 
 /* Whether the domain that was seen is this run's own; a foreign one counts as absent. */
 bool machine_owns_domain(const struct machine *m);
 
-/* The domain's state as this run's: NONE when there is none or it is foreign, UNKNOWN until settled. */
+/* The domain's state as this run's: NONE when there is none or it is foreign, UNKNOWN until
+ * settled. */
 enum domain_state machine_domain_state(const struct machine *m);
 
-/* A run that belongs to nobody and is not to go, so that a VM of its name adopts it; vmi may be NULL. */
+/* A run that belongs to nobody and is not to go, so that a VM of its name adopts it;
+ * vmi may be NULL. */
 bool vmi_is_orphan(const struct vmi *vmi);
 
-/* A run that is to end takes no more orders: it was deleted, goes down with the host, or is not well. */
+/* A run that is to end takes no more orders: it was deleted, goes down with the host,
+ * or is not well. */
 bool vmi_is_stopping(const struct vmi *vmi);
 
 /* … and nobody but the host asked for it. */
@@ -113,8 +117,9 @@ void vmi_set_phase(struct vmi *vmi, enum phase phase, struct now now);
 /* The one setter of what is in a run's way. NULL: nothing is any more. */
 void vmi_set_error(struct vmi *vmi, enum obstacle obstacle, const char *words);
 
-/* The one setter of a strategy: also forgets that Once had its run when it is left, what RerunOnFailure
- * queued when the new one starts nothing by itself, and what a boot was to restore when it is Halted. */
+/* The one setter of a strategy: also forgets that Once had its run when it is left, what
+ * RerunOnFailure queued when the new one starts nothing by itself, and what a boot was to restore
+ * when it is Halted. */
 void vm_set_strategy(struct vm *vm, enum run_strategy strategy);
 
 #endif

@@ -47,20 +47,21 @@ struct manifest {
 void manifest_done(struct manifest *m);
 
 /*
- * Checks one document: kind and apiVersion (kubevirt.io/v1, v1alpha3), metadata, every field against
- * the schema table (fields that this version does not implement are refused by name), the rules of
- * semantics §9 that concern them. Server-set metadata (uid, resourceVersion, generation,
- * creationTimestamp, managedFields, selfLink) and status are accepted and dropped; what has no effect
- * on one host is accepted and named in ret->warnings. Returns 0, or
- * -ERR_INVALID with at least one finding; *ret is filled only on success. Keeps a copy of doc.
+ * Checks one document: kind and apiVersion (kubevirt.io/v1, v1alpha3), metadata, every field
+ * against the schema table (fields that this version does not implement are refused by name), the
+ * rules of semantics §9 that concern them. Server-set metadata (uid, resourceVersion, generation,
+ * creationTimestamp, managedFields, selfLink) and status are accepted and dropped; what has no
+ * effect on one host is accepted and named in ret->warnings. Returns 0, or -ERR_INVALID with at
+ * least one finding; *ret is filled only on success. Keeps a copy of doc.
  */
 int manifest_check(const struct node *doc, const struct policy *policy, struct manifest *ret,
 	struct findings *findings);
 
 /*
  * Fills the defaults of semantics §9.5 that are written into the object at creation. VM: machine
- * type unless a preference may have one, and uuid as firmware.uuid and firmware.serial where these are absent. Bare VMI: machine type,
- * firmware.uuid, and all of vmi_spec_default(). root is a whole object (with metadata and spec).
+ * type unless a preference may have one, and uuid as firmware.uuid and firmware.serial where these
+ * are absent. Bare VMI: machine type, firmware.uuid, and all of vmi_spec_default(). root is a whole
+ * object (with metadata and spec).
  */
 void manifest_default(enum object_kind kind, struct node *root, const char *uuid);
 
@@ -68,8 +69,8 @@ void manifest_default(enum object_kind kind, struct node *root, const char *uuid
  * for VMI: memory.guest, topology, disks for volumes, disk bus, network and interface …). Owned. */
 struct node *vmi_spec_tree(const struct node *vm_spec);
 
-/* The first part of that: what has no name of its own yet gets one, so that a preference can fill it: disks for
- * volumes, the pod network's interface, an input device. */
+/* The first part of that: what has no name of its own yet gets one, so that a preference can fill
+ * it: disks for volumes, the pod network's interface, an input device. */
 void vmi_spec_default_lists(struct node *vmi_spec);
 
 /* The same further defaulting for a bare VMI's spec, in place. */
@@ -85,10 +86,10 @@ enum run_strategy spec_run_strategy(const struct node *vm_spec, bool *ret_runnin
 void spec_set_run_strategy(struct node *vm_spec, enum run_strategy strategy);
 
 /*
- * Three-way merge (design §5): base is the file's content when it was last applied, theirs the file
- * now, ours the stored object. Only what changed from base to theirs is written into a copy of ours;
- * removed fields are removed. Lists whose elements have a `name` merge by it, others are replaced
- * whole. Owned.
+ * Three-way merge (design §5): base is the file's content when it was last applied, theirs the
+ * file now, ours the stored object. Only what changed from base to theirs is written into a copy
+ * of ours; removed fields are removed. Lists whose elements have a `name` merge by it, others
+ * are replaced whole. Owned.
  */
 struct node *merge_three(const struct node *base, const struct node *theirs,
 	const struct node *ours);

@@ -41,7 +41,7 @@ struct media_file *media_add_text(struct maker *maker, const char *path, char *t
 	return media_add(maker, path, text, strlen(text));
 }
 
-/* ---- objects ------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 struct node *media_object(struct maker *maker, enum object_kind kind, const char *name,
 	bool optional)
@@ -136,7 +136,7 @@ static int add_sysprep(struct maker *maker)
 		object_kind_name(media->secret ? KIND_SECRET : KIND_CONFIG_MAP), media->object);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static media_fn *const makers[VOLUME_KIND_MAX] = {
 	/* clang-format off */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the makers of media share: media.c of objects, media_seed.c of cloud-init, media_run.c of the run. */
+/* What the makers of media share: media.c of objects, media_seed.c of cloud-init,
+ * media_run.c of the run. */
 #ifndef VMAGENT_CORE_MEDIA_PRIVATE_H
 #define VMAGENT_CORE_MEDIA_PRIVATE_H
 
@@ -27,7 +28,8 @@ struct media_file *media_add(struct maker *maker, const char *path, char *data, 
 /* Takes text. */
 struct media_file *media_add_text(struct maker *maker, const char *path, char *text);
 
-/* The object's content, owned by the caller; NULL, with words unless it is optional, if there is none. */
+/* The object's content, owned by the caller; NULL, with words unless it is optional,
+ * if there is none. */
 struct node *media_object(struct maker *maker, enum object_kind kind, const char *name,
 	bool optional);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run knows of itself, as files (downwardAPI): its names, labels, annotations, resources, in the
- * forms that Kubernetes' kubelet writes.
+ * What a run knows of itself, as files (downwardAPI): its names, labels, annotations, resources, in
+ * the forms that Kubernetes' kubelet writes.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cloud-init's seeds, as KubeVirt writes them. The instance is the firmware's UUID (NoCloud) or the name
- * (config drive): the same in each run, so that what is to be done once is done once.
+ * cloud-init's seeds, as KubeVirt writes them. The instance is the firmware's UUID (NoCloud) or the
+ * name (config drive): the same in each run, so that what is to be done once is done once.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define DRIVE "openstack/latest/"
 
-/* ---- texts ----------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* A Secret has it under one of two names. */
 static int text_of_secret(struct maker *maker, const char *name, const char *const keys[2],
@@ -71,7 +71,7 @@ static int add_texts(struct maker *maker, const char *user_path, const char *net
 	return ret;
 }
 
-/* ---- what is said of the guest ------------------------------------------------------------------- */
+/* ---- what is said of the guest --------------------------------------------------------------- */
 
 static void set(struct node *map, const char *key, const char *text)
 {

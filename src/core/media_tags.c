@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tags of devices, as a config drive has them (OpenStack's device role tagging): with what the guest knows the device
- * by. Its address in the guest is told where the spec says it; else libvirt chooses one after the medium is made.
+ * Tags of devices, as a config drive has them (OpenStack's device role tagging): with what the
+ * guest knows the device by. Its address in the guest is told where the spec says it; else libvirt
+ * chooses one after the medium is made.
  */
 #include "core/domxml.h"
 #include "core/media_private.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The three-way merge of a manifest's file into the stored object (design §5): what the file changed
- * since it was last applied is written, all else stays as it is stored. And the two forms in which a
- * VM's spec says its strategy.
+ * The three-way merge of a manifest's file into the stored object (design §5): what the file
+ * changed since it was last applied is written, all else stays as it is stored. And the two forms
+ * in which a VM's spec says its strategy.
  *
  * Owns nothing; answers are new trees. It must not know fields, with one exception: running and
  * runStrategy exclude each other, so a file that brings one takes the other away.
@@ -11,7 +11,8 @@
 
 #include "core/manifest.h"
 
-/* The merged value, owned, or NULL when it is to be absent. Any of the three may be NULL: absent. */
+/* The merged value, owned, or NULL when it is to be absent. Any of the three may be NULL:
+ * absent. */
 static struct node *merge(const struct node *base, const struct node *theirs,
 	const struct node *ours);
 
@@ -109,8 +110,8 @@ static struct node *merge_lists(const struct node *base, const struct node *thei
 
 /* ---- any value ---------------------------------------------------------------------------- */
 
-/* The file took a value away. Of a map or a list with names in ours goes what the file had set; what
- * others set stays. */
+/* The file took a value away. Of a map or a list with names in ours goes what the file had set;
+ * what others set stays. */
 static struct node *merge_removed(const struct node *base, const struct node *ours)
 {
 	struct node *rest;

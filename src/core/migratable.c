@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * KubeVirt's checks in KubeVirt's order, and that of what is allocated on this host only; the CPU check asks
- * whether the node knows its own host-model, which a host with libvirt always does.
+ * KubeVirt's checks in KubeVirt's order, and that of what is allocated on this host only; the CPU
+ * check asks whether the node knows its own host-model, which a host with libvirt always does.
  */
 #include "core/migratable.h"
 
@@ -127,8 +127,8 @@ static char *check_folders(const struct vmi *vmi)
 	return NULL;
 }
 
-/* libvirt chooses firmware for a guest that boots, not for one that arrives (the daemon of its version 9.0 crashes): the
- * target has to be told which one it is. */
+/* libvirt chooses firmware for a guest that boots, not for one that arrives (the daemon of its
+ * version 9.0 crashes): the target has to be told which one it is. */
 static char *check_firmware(const struct vmi *vmi)
 {
 	if (vmi->typed.bootloader == BOOTLOADER_BIOS || vmi->firmware ||

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a running guest can come to this host: a table of checks over what is known of both hosts and of the
- * guest. All that is wrong is found at once, in words for who wants to send it. Pure.
+ * Whether a running guest can come to this host: a table of checks over what is known of both hosts
+ * and of the guest. All that is wrong is found at once, in words for who wants to send it. Pure.
  */
 #ifndef VMAGENT_CORE_MIGRATION_CHECK_H
 #define VMAGENT_CORE_MIGRATION_CHECK_H
 
 #include "core/manifest.h"
 
-/* X(constant, name, as the field of a finding) in the order in which they are told. Those of the second part are what
- * a start here would wait for, in that one's words. */
+/* X(constant, name, as the field of a finding) in the order in which they are told. Those of the
+ * second part are what a start here would wait for, in that one's words. */
 #define MIGRATION_CHECKS(X)               \
 	X(ENABLED, "migrations")          \
 	X(HOST, "host")                   \
@@ -76,8 +76,8 @@ void migration_facts_done(struct migration_facts *facts);
 /* Adds a finding for each check that fails. */
 void migration_check(const struct migration_facts *facts, struct findings *ret);
 
-/* Findings as JSON, to be told to another host, and back. Text that comes from outside is printable ASCII afterwards.
- * Owned by the caller. */
+/* Findings as JSON, to be told to another host, and back. Text that comes from outside is printable
+ * ASCII afterwards. Owned by the caller. */
 #define MIGRATION_FINDINGS_MAX (1 << 16) /* bytes of that */
 char *migration_findings_write(const struct findings *findings);
 void migration_findings_read(const char *json, struct findings *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The VirtualMachineInstanceMigration as it is shown on both hosts (semantics §12.1). All of its status
- * follows from the private state.
+ * The VirtualMachineInstanceMigration as it is shown on both hosts (semantics §12.1). All of its
+ * status follows from the private state.
  */
 #include <stdio.h>
 
@@ -46,7 +46,8 @@ static void add_metadata(cJSON *root, const struct migration *g)
 			cJSON_CreateString(MIGRATION_FINALIZER));
 }
 
-/* For how long it may be in that phase, in seconds; 0: as long as it takes, or as the one before. */
+/* For how long it may be in that phase, in seconds; 0: as long as it takes, or as the one
+ * before. */
 static int64_t time_limit(const struct migration *g, enum migration_phase phase)
 {
 	msec limit;
@@ -85,7 +86,7 @@ static msec end_of(const struct migration *g)
 	return MAX(g->phase_wall[MIGRATION_PHASE_SUCCEEDED], g->phase_wall[MIGRATION_PHASE_FAILED]);
 }
 
-/* ---- status.migrationState ------------------------------------------------------------------------ */
+/* ---- status.migrationState ------------------------------------------------------------------- */
 
 /* As API clients see it, see LAUNCHER_PREFIX; owned by the caller. */
 static char *pod_of(const struct migration *g)
@@ -191,7 +192,7 @@ void document_add_migration(cJSON *status, const struct migration *g, const char
 	add_end_reached(json, g);
 }
 
-/* ---- conditions ------------------------------------------------------------------------------------ */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 static void add_condition(cJSON *status, const char *type, const char *reason, const char *text)
 {
@@ -301,7 +302,7 @@ static void add_progress(cJSON *status, const struct migration *g)
 		cJSON_AddNumberToObject(json, "maxDowntimeMs", p->downtime_ms);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void add_spec(cJSON *root, const struct migration *g)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What two hosts say about a migration that both know, or that one of them does not: what each message means
- * in each state. A fact is noted for the decider; an answer only repeats what is stored already.
+ * What two hosts say about a migration that both know, or that one of them does not: what
+ * each message means in each state. A fact is noted for the decider; an answer only repeats
+ * what is stored already.
  */
 #include "core/migration_check.h"
 #include "core/migration_private.h"
@@ -36,7 +37,7 @@ static struct migration_answer hurry(const struct call *c)
 	return nothing;
 }
 
-/* ---- at the source ---------------------------------------------------------------------------- */
+/* ---- at the source --------------------------------------------------------------------------- */
 
 static bool is_asking(const struct migration *g)
 {
@@ -155,8 +156,9 @@ static struct migration_answer hear_aborted(const struct call *c)
 	return nothing;
 }
 
-/* Acknowledged when it is stored, which it is when the target says it once more. One that was never given the guest
- * has taken it, when this host was declared dead; one that was may have been declared so itself. */
+/* Acknowledged when it is stored, which it is when the target says it once more. One that was
+ * never given the guest has taken it, when this host was declared dead; one that was may have
+ * been declared so itself. */
 static struct migration_answer hear_finalized(const struct call *c)
 {
 	if (c->g->reclaimed)
@@ -182,7 +184,7 @@ static struct migration_answer hear_owned(const struct call *c)
 	return nothing;
 }
 
-/* ---- at the target ---------------------------------------------------------------------------- */
+/* ---- at the target --------------------------------------------------------------------------- */
 
 static bool is_waiting(const struct migration *g)
 {
@@ -279,7 +281,7 @@ static struct migration_answer hear_ack(const struct call *c)
 	return nothing;
 }
 
-/* ---- both ------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 /* clang-format off */
 static const struct {
@@ -317,8 +319,8 @@ struct migration_answer migration_hear(struct migration *g, const struct handove
 	return hears[h->kind].hear(&call);
 }
 
-/* The source forgets nothing that has not ended on both sides; so what it does not know was aborted, unless
- * it is another database than the one that was told. */
+/* The source forgets nothing that has not ended on both sides; so what it does not know was
+ * aborted, unless it is another database than the one that was told. */
 struct migration_answer migration_unknown(const struct handover *h, const char *database,
 	const struct handover_rules *rules)
 {

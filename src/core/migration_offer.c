@@ -76,7 +76,7 @@ void migration_offer_done(struct migration_offer *offer)
 	memset(offer, 0, sizeof(*offer));
 }
 
-/* ---- disks -------------------------------------------------------------------------------------------- */
+/* ---- disks ----------------------------------------------------------------------------------- */
 
 static bool is_written(const struct disk *disk, const struct volume *volume)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a migration's target tells its source with PREPARED, as JSON: how its relay is reached, and the domain as it is
- * to be there. Pure.
+ * What a migration's target tells its source with PREPARED, as JSON: how its relay is reached, and
+ * the domain as it is to be there. Pure.
  */
 #ifndef VMAGENT_CORE_MIGRATION_OFFER_H
 #define VMAGENT_CORE_MIGRATION_OFFER_H
@@ -24,8 +24,9 @@ int migration_offer_read(const char *json, struct migration_offer *ret, struct e
 char *migration_offer_write(const struct migration_offer *offer); /* owned by the caller */
 void migration_offer_done(struct migration_offer *offer);
 
-/* The disks whose content has to go along, as the guest counts them ("vda,vdb"); owned by the caller, NULL: none. What
- * both hosts reach stays where it is, and what nobody writes to is made anew. */
+/* The disks whose content has to go along, as the guest counts them ("vda,vdb"); owned by
+ * the caller, NULL: none. What both hosts reach stays where it is, and what nobody writes
+ * to is made anew. */
 char *migration_copies(const struct vmi_spec *spec);
 /* The most that those copies come to in bytes, as far as the spec tells. */
 int64_t migration_copies_size(const struct vmi_spec *spec);

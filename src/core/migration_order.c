@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an order to move a guest may say. Which peers there are, and whether the guest can go, is known to whoever
- * carries it out.
+ * What an order to move a guest may say. Which peers there are, and whether the guest can go, is
+ * known to whoever carries it out.
  */
 #include "core/migration_order.h"
 

@@ -12,7 +12,7 @@ struct score {
 	unsigned own, of_namespace; /* labels that its selectors name */
 };
 
-/* ---- which one ----------------------------------------------------------------------------------------------- */
+/* ---- which one ------------------------------------------------------------------------------- */
 
 /* Every label of the selector is among those. */
 static bool count_labels(const cJSON *selector, const cJSON *labels, unsigned *ret_n)
@@ -81,7 +81,7 @@ const struct record *migration_policy_find(struct record *const *policies, size_
 	return best;
 }
 
-/* ---- what it says --------------------------------------------------------------------------------------------- */
+/* ---- what it says ---------------------------------------------------------------------------- */
 
 static void take_bool(const cJSON *spec, const char *key, bool *value)
 {
@@ -133,7 +133,7 @@ void migration_policy_apply(const struct record *policy, struct migration_limits
 	cJSON_Delete(content);
 }
 
-/* ---- as it is shown -------------------------------------------------------------------------------------------- */
+/* ---- as it is shown -------------------------------------------------------------------------- */
 
 cJSON *migration_limits_json(const struct migration_limits *limits)
 {

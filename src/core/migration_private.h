@@ -23,7 +23,8 @@ bool migration_knows(const struct migration_view *v);
 bool migration_may_act(const struct migration_view *v, enum op_lane lane,
 	struct migration_plan *plan);
 
-/* Has the network told where the guest is now. True until that was tried, then false; also where nothing can be told. */
+/* Has the network told where the guest is now. True until that was tried, then false; also where
+ * nothing can be told. */
 bool migration_announce(const struct migration_view *v, struct migration_plan *plan);
 
 /* migration_source.c, migration_target.c */

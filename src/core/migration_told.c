@@ -17,7 +17,7 @@
 #define WALL_MAX_MS 1e14 /* of a time that is believed */
 #define NUMBER_MAX  1e15
 
-/* ---- terms --------------------------------------------------------------------------------------------- */
+/* ---- terms ----------------------------------------------------------------------------------- */
 
 void migration_tell_terms(cJSON *json, const struct migration *g)
 {
@@ -47,7 +47,7 @@ void migration_take_terms(struct migration *g, const cJSON *json)
 		replace_str(&g->address, address);
 }
 
-/* ---- course -------------------------------------------------------------------------------------------- */
+/* ---- course ---------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct number {

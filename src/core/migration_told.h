@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the source tells the target of the object, so that both show one and the same: its terms once, with PREPARE,
- * and its course again and again, also with the answer to whoever asks how it stands. Pure.
+ * What the source tells the target of the object, so that both show one and the same: its
+ * terms once, with PREPARE, and its course again and again, also with the answer to whoever
+ * asks how it stands. Pure.
  */
 #ifndef VMAGENT_CORE_MIGRATION_TOLD_H
 #define VMAGENT_CORE_MIGRATION_TOLD_H
@@ -20,8 +21,8 @@ void migration_take_terms(struct migration *g, const struct cJSON *json);
 void migration_tell_course(struct cJSON *json, const struct migration *g);
 char *migration_course(const struct migration *g);
 
-/* A time or a number that could not be one is left out. That it runs is a fact of its own: when, is taken over once
- * that was noted. Whether anything is new. */
+/* A time or a number that could not be one is left out. That it runs is a fact of its own: when, is
+ * taken over once that was noted. Whether anything is new. */
 bool migration_follow(struct migration *g, const struct cJSON *json);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The model's vocabulary: names and parsers of its enums, the kinds of object, the typed spec's end.
+ * The model's vocabulary: names and parsers of its enums, the kinds of object, the typed spec's
+ * end.
  *
- * Owns only constants. It must not know any rule: those lie in phase.c, strategy.c, verbs.c, status.c.
+ * Owns only constants. It must not know any rule: those lie in phase.c, strategy.c, verbs.c,
+ * status.c.
  */
 #include <vmagent/model.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * To what an interface is attached. Owns the rule of what each binding may be attached to; which of it the host
- * really has is not known here.
+ * To what an interface is attached. Owns the rule of what each binding may be attached to; which of
+ * it the host really has is not known here.
  */
 #include "core/netconfig.h"
 
@@ -53,7 +53,7 @@ const struct sriov_pool *pool_find(const struct network_config *config, const ch
 	return NULL;
 }
 
-/* ---- the pod network ------------------------------------------------------------------------------ */
+/* ---- the pod network ------------------------------------------------------------------------- */
 
 /* A network of its own is what only QEMU's own stack gives to one guest. */
 static enum pod_type pod_type_of(const struct network_config *config, const struct interface *nic)
@@ -87,7 +87,7 @@ void attach_pod(const struct network_config *config, const struct interface *nic
 	}
 }
 
-/* ---- other networks ------------------------------------------------------------------------------- */
+/* ---- other networks -------------------------------------------------------------------------- */
 
 static int fits(const struct network_config *config, const struct interface *nic,
 	const struct attachment *a, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the agent's configuration says of networks, and how it and a NetworkAttachmentDefinition decide to what an interface
- * is attached. Pure.
+ * What the agent's configuration says of networks, and how it and a NetworkAttachmentDefinition
+ * decide to what an interface is attached. Pure.
  */
 #ifndef VMAGENT_CORE_NETCONFIG_H
 #define VMAGENT_CORE_NETCONFIG_H
@@ -61,8 +61,9 @@ void attach_pod(const struct network_config *config, const struct interface *nic
 	struct attachment *ret);
 
 /*
- * Of one to the network that it names: nad is its tree, or NULL when there is none, so that the configuration's networks
- * are looked at. Errors, in words for the user: ERR_NOT_FOUND, ERR_INVALID.
+ * Of one to the network that it names: nad is its tree, or NULL when there is
+ * none, so that the configuration's networks are looked at. Errors, in words for
+ * the user: ERR_NOT_FOUND, ERR_INVALID.
  */
 int attach_named(const struct network_config *config, const struct interface *nic,
 	const struct node *nad, struct attachment *ret, struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libvirt networks of the agent's making: one with NAT behind which guests have the pod network, and one for each pool of
- * SR-IOV devices, of which libvirt gives each guest a free one.
+ * libvirt networks of the agent's making: one with NAT behind which guests have the pod network,
+ * and one for each pool of SR-IOV devices, of which libvirt gives each guest a free one.
  */
 #include "core/domxml_write.h"
 

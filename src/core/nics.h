@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was seen of a run's interfaces: how they are attached in truth, and their addresses. Pure. */
+/* What was seen of a run's interfaces: how they are attached in truth, and their addresses.
+ * Pure. */
 #ifndef VMAGENT_CORE_NICS_H
 #define VMAGENT_CORE_NICS_H
 

@@ -45,11 +45,11 @@ struct documents {
 void documents_done(struct documents *docs);
 
 /*
- * Every document of a source. Scalars resolve as in the Kubernetes YAML library (YAML 1.1
- * booleans, octal, null, merge keys, below which explicit keys always win); duplicate keys, unknown
- * tags, control characters in strings, and anything beyond the bounds above are refused. Empty
- * documents are skipped. Errors: ERR_BAD_REQUEST with *ret_place (else, or when there is none, 0:0);
- * the words are without it.
+ * Every document of a source. Scalars resolve as in the Kubernetes YAML library (YAML 1.1 booleans,
+ * octal, null, merge keys, below which explicit keys always win); duplicate keys, unknown tags,
+ * control characters in strings, and anything beyond the bounds above are refused. Empty documents
+ * are skipped. Errors: ERR_BAD_REQUEST with *ret_place (else, or when there is none, 0:0); the
+ * words are without it.
  */
 int nodes_parse(const char *text, size_t len, struct documents *ret_docs, struct place *ret_place,
 	struct err *err);

@@ -2,9 +2,9 @@
 /*
  * libyaml's events to trees, their marks becoming the nodes' places.
  *
- * Owns the budgets of depth, values, text, keys and anchors. Aliases are copied within them, so that
- * a small source cannot grow. It must not know where the text came from (node_source.c), nor what any
- * field means.
+ * Owns the budgets of depth, values, text, keys and anchors. Aliases are copied within them, so
+ * that a small source cannot grow. It must not know where the text came from (node_source.c), nor
+ * what any field means.
  */
 #include "core/node_parse.h"
 

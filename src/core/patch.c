@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- merge patch ------------------------------------------------------------------------------ */
+/* ---- merge patch ----------------------------------------------------------------------------- */
 
 static struct node *merged(struct node *target, const struct node *patch);
 
@@ -64,7 +64,7 @@ static int merge_strategic(const struct node *patch, struct node *root, struct e
 	return merge(patch, root, err);
 }
 
-/* ---- JSON patch: pointers ---------------------------------------------------------------------- */
+/* ---- JSON patch: pointers -------------------------------------------------------------------- */
 
 struct spot { /* where a pointer leads: a child of parent that is there or could be */
 	struct node *parent; /* NULL: the whole document */
@@ -161,7 +161,7 @@ static int find_spot(struct node **root, const char *pointer, struct spot *ret, 
 	return rc;
 }
 
-/* ---- JSON patch: operations ---------------------------------------------------------------------- */
+/* ---- JSON patch: operations ------------------------------------------------------------------ */
 
 struct operation { /* one, with what it works on; borrowed */
 	const char *name, *path, *from;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Changes to an object as kubectl sends them: a JSON merge patch (RFC 7386), a JSON patch (RFC 6902), or, of
- * Kubernetes' own kinds, a strategic merge patch. That one is a merge patch here: of the kinds that are kept
- * no list is merged by a key. Its directives ("$patch" and the like) are refused. Pure.
+ * Changes to an object as kubectl sends them: a JSON merge patch (RFC 7386), a JSON patch (RFC
+ * 6902), or, of Kubernetes' own kinds, a strategic merge patch. That one is a merge patch
+ * here: of the kinds that are kept no list is merged by a key. Its directives ("$patch" and
+ * the like) are refused. Pure.
  */
 #ifndef VMAGENT_CORE_PATCH_H
 #define VMAGENT_CORE_PATCH_H
@@ -27,8 +28,8 @@ enum patch_kind {
 
 /*
  * Applies patch to *target, which may become another node; on failure *target is unharmed. Errors:
- * ERR_BAD_REQUEST when patch is none of that kind; ERR_INVALID when it does not fit the object (a path that
- * is not there, a test that fails, an object that would grow beyond NODE_COUNT_MAX).
+ * ERR_BAD_REQUEST when patch is none of that kind; ERR_INVALID when it does not fit the object (a
+ * path that is not there, a test that fails, an object that would grow beyond NODE_COUNT_MAX).
  */
 int patch_apply(enum patch_kind kind, const struct node *patch, struct node **target,
 	struct err *err);

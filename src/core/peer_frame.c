@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preface, headers, and which message may come when. Everything is bounded by the table of messages before
- * anything is kept.
+ * Preface, headers, and which message may come when. Everything is bounded by the table of messages
+ * before anything is kept.
  */
 #include "core/peer_frame.h"
 
@@ -48,7 +48,7 @@ unsigned peer_message_number(enum peer_message_kind kind)
 	return messages[kind].number;
 }
 
-/* ---- the preface -------------------------------------------------------------------------------- */
+/* ---- the preface ----------------------------------------------------------------------------- */
 
 static void begin_preface(enum peer_connection kind, uint8_t *ret)
 {
@@ -108,7 +108,7 @@ void peer_stream_preface_id(const uint8_t preface[PEER_STREAM_PREFACE_SIZE], cha
 			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
 }
 
-/* ---- headers -------------------------------------------------------------------------------------- */
+/* ---- headers --------------------------------------------------------------------------------- */
 
 static bool kind_of(unsigned number, enum peer_message_kind *ret)
 {
@@ -159,7 +159,7 @@ int peer_frame_expected(enum peer_message_kind kind, bool from_dialer, bool open
 	return 0;
 }
 
-/* ---- who, versions, clocks ------------------------------------------------------------------------------ */
+/* ---- who, versions, clocks ------------------------------------------------------------------- */
 
 int peer_version_choose(const struct peer_hello *ours, const struct peer_hello *theirs,
 	unsigned *ret, struct err *err)

@@ -2,16 +2,18 @@
 /*
  * What two agents say to each other, as bytes. Pure.
  *
- * A connection begins, before TLS, with a preface in plain text of PEER_PREFACE_SIZE bytes: "VMAP", its
- * format (1), the kind of connection (1: the agents themselves), and two bytes that are zero. It says who is
- * to read on, before any of it is encrypted: a stream of a migration is handed to that migration's relay, a
- * process of its own, and its preface goes on with the migration's UUID, PEER_STREAM_PREFACE_SIZE in all.
+ * A connection begins, before TLS, with a preface in plain text of PEER_PREFACE_SIZE bytes:
+ * "VMAP", its format (1), the kind of connection (1: the agents themselves), and two bytes that
+ * are zero. It says who is to read on, before any of it is encrypted: a stream of a migration is
+ * handed to that migration's relay, a process of its own, and its preface goes on with the
+ * migration's UUID, PEER_STREAM_PREFACE_SIZE in all.
  *
- * Inside TLS there are frames: a header of PEER_HEADER_SIZE bytes (length of the payload in four bytes, the
- * message's number in two, two that are zero; most significant byte first) and a payload, a JSON object.
- * Fields that are not known are ignored, so a version may add some. The dialer begins with HELLO; the
- * listener answers WELCOME, which settles the version, or REFUSED with words. These three stay as they are
- * in every version, so that agents of any two versions can tell each other why it does not work.
+ * Inside TLS there are frames: a header of PEER_HEADER_SIZE bytes (length of the payload in four
+ * bytes, the message's number in two, two that are zero; most significant byte first) and a
+ * payload, a JSON object. Fields that are not known are ignored, so a version may add some. The
+ * dialer begins with HELLO; the listener answers WELCOME, which settles the version, or REFUSED
+ * with words. These three stay as they are in every version, so that agents of any two versions can
+ * tell each other why it does not work.
  */
 #ifndef VMAGENT_CORE_PEER_FRAME_H
 #define VMAGENT_CORE_PEER_FRAME_H
@@ -92,15 +94,16 @@ bool peer_stream_preface_write(enum peer_connection kind, const char *migration,
 	uint8_t ret[PEER_STREAM_PREFACE_SIZE]);
 void peer_stream_preface_id(const uint8_t preface[PEER_STREAM_PREFACE_SIZE], char ret[UID_SIZE]);
 
-/* The first frame in data: how many bytes it takes; 0 when it is not complete yet. An unknown message, one
- * over its size, or a header that makes no sense: ERR_BAD_REQUEST, as soon as the header is there. */
+/* The first frame in data: how many bytes it takes; 0 when it is not complete yet. An unknown
+ * message, one over its size, or a header that makes no sense: ERR_BAD_REQUEST, as soon as
+ * the header is there. */
 int peer_frame_take(const void *data, size_t len, struct peer_frame *ret, struct err *err);
 
 /* Whether the message may come from that end, now. ERR_BAD_REQUEST. */
 int peer_frame_expected(enum peer_message_kind kind, bool from_dialer, bool open, struct err *err);
 
-/* Reads a payload: every field of the message is there and within its bounds, else ERR_BAD_REQUEST. On
- * success peer_message_done() is to follow. */
+/* Reads a payload: every field of the message is there and within its bounds, else ERR_BAD_REQUEST.
+ * On success peer_message_done() is to follow. */
 int peer_message_read(const struct peer_frame *frame, struct peer_message *ret, struct err *err);
 
 /* Appends the message as a frame. */
@@ -110,13 +113,13 @@ void peer_message_write(const struct peer_message *message, struct buf *out);
 int peer_version_choose(const struct peer_hello *ours, const struct peer_hello *theirs,
 	unsigned *ret, struct err *err);
 
-/* Whether the other may be a peer at all: neither this very host, by libvirt's UUID, nor one whose database
- * is a copy of ours. ERR_FORBIDDEN. */
+/* Whether the other may be a peer at all: neither this very host, by libvirt's UUID, nor one whose
+ * database is a copy of ours. ERR_FORBIDDEN. */
 int peer_hello_check(const struct peer_hello *ours, const struct peer_hello *theirs,
 	struct err *err);
 
-/* How far the other's wall clock is ahead: it was `theirs` in the middle of the round trip, now it is
- * `ours` here. */
+/* How far the other's wall clock is ahead: it was `theirs` in the middle of the round trip, now
+ * it is `ours` here. */
 msec peer_clock_ahead(msec ours, msec theirs, msec round_trip);
 
 #endif

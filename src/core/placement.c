@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Label selectors, node affinity, taints, and affinity between runs. Owns the words, which are those of Kubernetes'
- * scheduler with what is known here behind them. It must not know who else waits, or what a host has room for.
+ * Label selectors, node affinity, taints, and affinity between runs. Owns the words, which are
+ * those of Kubernetes' scheduler with what is known here behind them. It must not know who else
+ * waits, or what a host has room for.
  */
 #include "core/placement.h"
 
@@ -28,7 +29,7 @@ static char *words(const char *what, const char *fmt, ...)
 	return xasprintf(NOT_AVAILABLE "%s: %s", what, why);
 }
 
-/* ---- single requirements ------------------------------------------------------------------------------ */
+/* ---- single requirements --------------------------------------------------------------------- */
 
 static bool is_among(const struct text_list *texts, const char *value)
 {
@@ -75,7 +76,7 @@ static bool holds(const struct requirement *r, const char *value)
 	return false;
 }
 
-/* ---- the host ------------------------------------------------------------------------------------------- */
+/* ---- the host -------------------------------------------------------------------------------- */
 
 static const char *host_label(const struct host_place *host, const char *key)
 {
@@ -169,7 +170,7 @@ char *placement_host_words(const struct placement *p, const struct host_place *h
 	return NULL;
 }
 
-/* ---- other runs ------------------------------------------------------------------------------------------ */
+/* ---- other runs ------------------------------------------------------------------------------ */
 
 /* A run and its labels, read once for each question. */
 struct labelled {

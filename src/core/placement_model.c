@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of what says where a run may be, and of what a host says of itself. Nothing here decides anything.
+ * The life of what says where a run may be, and of what a host says of itself.
+ * Nothing here decides anything.
  */
 #include <vmagent/placement.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A preference's wishes, by KubeVirt's own list (semantics §10.4): each fills a field of the template that says
- * nothing. Two that KubeVirt overwrites, acpi and disableHotplug, are filled only, too.
+ * A preference's wishes, by KubeVirt's own list (semantics §10.4): each fills a field of
+ * the template that says nothing. Two that KubeVirt overwrites, acpi and disableHotplug,
+ * are filled only, too.
  */
 #include <string.h>
 
@@ -66,7 +67,7 @@ static void fill_all(struct node *map, const struct node *preference, const stru
 	}
 }
 
-/* ---- of the whole ---------------------------------------------------------------------------------- */
+/* ---- of the whole ---------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct wish attach[] = {
@@ -179,7 +180,7 @@ static void fill_firmware(struct expansion *e)
 			node_get(wanted, "preferredUseSecureBoot"));
 }
 
-/* ---- of lists' elements ------------------------------------------------------------------------------ */
+/* ---- of lists' elements ---------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct wish disk_wishes[] = {

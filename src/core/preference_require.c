@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a preference requires of a machine: CPUs, memory, an architecture. The words are KubeVirt's, and so is that
- * without an instancetype the CPUs are counted where the preference would have them.
+ * What a preference requires of a machine: CPUs, memory, an architecture. The words are KubeVirt's,
+ * and so is that without an instancetype the CPUs are counted where the preference would have them.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define CPU "spec.template.spec.domain.cpu"
 
-/* ---- the preferred topology ----------------------------------------------------------------------- */
+/* ---- the preferred topology ------------------------------------------------------------------ */
 
 static const struct {
 	const char *name, *old_name;
@@ -62,7 +62,7 @@ struct preferred_topology preferred_topology_of(const struct node *preference)
 	return p;
 }
 
-/* ---- CPUs ------------------------------------------------------------------------------------------- */
+/* ---- CPUs ------------------------------------------------------------------------------------ */
 
 /* Where the CPUs of a machine without an instancetype are counted. */
 struct counted {
@@ -126,7 +126,7 @@ static void require_cpus(struct expansion *e, int64_t needed)
 			has, needed, in.words);
 }
 
-/* ---- memory, architecture ------------------------------------------------------------------------------ */
+/* ---- memory, architecture -------------------------------------------------------------------- */
 
 static void require_memory(struct expansion *e, const char *needed)
 {

@@ -29,7 +29,7 @@ enum probe_verdict probe_verdict(const struct probe *probe, const struct probe_s
 	return PROBE_UNDECIDED;
 }
 
-/* ---- answers ------------------------------------------------------------------------------------ */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static bool number_of(const cJSON *map, const char *name, int64_t *ret)
 {

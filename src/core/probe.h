@@ -9,7 +9,8 @@
 
 enum probe_verdict { PROBE_UNDECIDED, PROBE_PASSED, PROBE_FAILED };
 
-/* The boot time at which to ask next, of a run that began at boot time `running` (0: nobody knows). */
+/* The boot time at which to ask next, of a run that began at boot time `running` (0: nobody
+ * knows). */
 msec probe_at(const struct probe *probe, const struct probe_state *state, msec running);
 
 /* Notes an answer, NULL for a good one, else what was wrong with it. */
@@ -17,8 +18,8 @@ void probe_note(struct probe_state *state, const struct probe *probe, const char
 
 enum probe_verdict probe_verdict(const struct probe *probe, const struct probe_state *state);
 
-/* What a guest's agent answered: to guest-exec, the process; to guest-exec-status, how it is. False: it is no
- * such answer. A process that a signal ended has code -1. */
+/* What a guest's agent answered: to guest-exec, the process; to guest-exec-status, how it is.
+ * False: it is no such answer. A process that a signal ended has code -1. */
 bool probe_exec_pid(const char *answer, int64_t *ret_pid);
 bool probe_exec_status(const char *answer, bool *ret_exited, int64_t *ret_code);
 

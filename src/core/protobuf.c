@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One table of fields per message, by the numbers of Kubernetes' generated.proto files, which never change. A field that
- * is in no table is refused, never lost. Messages do not nest in themselves, so the depth is the tables'.
+ * One table of fields per message, by the numbers of Kubernetes' generated.proto files, which never
+ * change. A field that is in no table is refused, never lost. Messages do not nest in themselves,
+ * so the depth is the tables'.
  */
 #include "core/protobuf.h"
 
@@ -13,7 +14,7 @@
 
 #define ENTRIES_MAX 4096 /* of one map or list */
 
-/* ---- bytes ------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 enum wire { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
@@ -70,7 +71,7 @@ static int broken(struct err *err)
 	return err_set(err, ERR_BAD_REQUEST, "the body is no protobuf of Kubernetes'");
 }
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 enum type { TEXT, TEXTS, BOOL, INT, TEXT_MAP, BYTES_MAP, MESSAGE, SERVER /* the server's own */ };
 
@@ -227,7 +228,7 @@ static int read_message(struct span s, const struct field *fields, struct node *
 	return 0;
 }
 
-/* ---- the messages ------------------------------------------------------------------------------ */
+/* ---- the messages ---------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct field metadata[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding QEMU's lines in the end of a log, and cleaning them. It knows libvirt's way of writing that
- * file and must not know where it lies or how it is read.
+ * Finding QEMU's lines in the end of a log, and cleaning them. It knows libvirt's way of writing
+ * that file and must not know where it lies or how it is read.
  */
 #include "core/qemu_output.h"
 
@@ -53,7 +53,8 @@ static bool libvirt_line(struct text line, msec *ret_time, struct text *ret_rest
 	return true;
 }
 
-/* "2026-11-29T21:45:03.123456Z " stands before each message of QEMU; the event has a time of its own. */
+/* "2026-11-29T21:45:03.123456Z " stands before each message of QEMU; the event has a
+ * time of its own. */
 static struct text without_stamp(struct text line)
 {
 	int year, month, day, hour, minute, second, us, n = 0;

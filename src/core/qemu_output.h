@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * QEMU's own words in the log that libvirt keeps of a domain: for each start a header of libvirt's, the
- * environment and command line, then what QEMU wrote to its error output. What is kept of it goes into
- * an event, so it is short, and nothing in it can harm a terminal or a JSON text. Pure.
+ * QEMU's own words in the log that libvirt keeps of a domain: for each start a header of libvirt's,
+ * the environment and command line, then what QEMU wrote to its error output. What is kept of it
+ * goes into an event, so it is short, and nothing in it can harm a terminal or a JSON text. Pure.
  */
 #ifndef VMAGENT_CORE_QEMU_OUTPUT_H
 #define VMAGENT_CORE_QEMU_OUTPUT_H
@@ -17,8 +17,8 @@ struct qemu_log_tail { /* borrowed */
 	msec since;   /* wall time: what was started before is of no interest */
 };
 
-/* At most OUTPUT_LINES_MAX lines and OUTPUT_MAX bytes, the last ones that QEMU wrote since its newest
- * start; NULL if there are none. Owned by the caller. */
+/* At most OUTPUT_LINES_MAX lines and OUTPUT_MAX bytes, the last ones that QEMU wrote since its
+ * newest start; NULL if there are none. Owned by the caller. */
 char *qemu_output(const struct qemu_log_tail *tail);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kubernetes quantities: sign, digits with a fraction, and a binary suffix (Ki … Ei), a decimal one
- * (n u m k M G T P E) or an exponent. Worked in whole nano-units, which is the scale that Kubernetes
- * itself rounds up to, in 128 bits, so that nothing is lost on the way.
+ * (n u m k M G T P E) or an exponent. Worked in whole nano-units, which is the scale that
+ * Kubernetes itself rounds up to, in 128 bits, so that nothing is lost on the way.
  *
  * Owns nothing and knows of no field that uses it.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Kubernetes' API server checks of the kinds that are kept as given, as far as it matters to those who
- * read them. The spec of the kinds that KubeVirt and its neighbours define goes through unread.
+ * What Kubernetes' API server checks of the kinds that are kept as given, as far as it
+ * matters to those who read them. The spec of the kinds that KubeVirt and its neighbours
+ * define goes through unread.
  */
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One table of texts, one of switches; a field that is not known is an error: both ends are of one program. */
+/* One table of texts, one of switches; a field that is not known is an error: both ends
+ * are of one program. */
 #include "core/relay_config.h"
 
 #include <cjson/cJSON.h>

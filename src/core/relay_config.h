@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a relay is told when it is started, as JSON on its standard input: the token is on no command line. Pure. */
+/* What a relay is told when it is started, as JSON on its standard input: the token is on
+ * no command line. Pure. */
 #ifndef VMAGENT_CORE_RELAY_CONFIG_H
 #define VMAGENT_CORE_RELAY_CONFIG_H
 

@@ -90,7 +90,7 @@ bool relay_hold_parse(const char *name, enum relay_hold *ret)
 	return true;
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static bool read_argument(const char *word, enum takes takes, struct relay_request *ret)
 {
@@ -139,7 +139,7 @@ void relay_request_write(const struct relay_request *request, struct buf *out)
 		buf_printf(out, " %s", channels[request->channel].name);
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 /* X(word, field) of a channel's counts */
 #define COUNTS(X)           \

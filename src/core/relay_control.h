@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an agent says to a relay of its own, and hears, over the relay's control socket: one message a packet, text, with
- * the format's version in front. "1 hold finish-call" is a request; every answer is either "1 error WORDS" or "1 ok" and
- * the relay's status, a line KEY=VALUE each. Keys that are not known are passed over. Pure.
+ * What an agent says to a relay of its own, and hears, over the relay's control socket: one message
+ * a packet, text, with the format's version in front. "1 hold finish-call" is a request; every
+ * answer is either "1 error WORDS" or "1 ok" and the relay's status, a line KEY=VALUE each. Keys
+ * that are not known are passed over. Pure.
  */
 #ifndef VMAGENT_CORE_RELAY_CONTROL_H
 #define VMAGENT_CORE_RELAY_CONTROL_H
@@ -12,14 +13,16 @@
 #define RELAY_PACKET_MAX 4096
 #define RELAY_WHY_SIZE   384
 
-/* X(constant, name, the connection's kind between hosts, the socket's name in the relay's folder) */
+/* X(constant, name, the connection's kind between hosts, the socket's name in the relay's
+ * folder) */
 #define RELAY_CHANNELS(X)                              \
 	X(RPC, "rpc", PEER_STREAM_RPC, "rpc")          \
 	X(DATA, "data", PEER_STREAM_DATA, "qemu/data") \
 	X(DISKS, "disks", PEER_STREAM_DISKS, "qemu/disks")
 
-/* X(constant, name): which frame is not passed on, until it is released. It is held wherever it is asked for: the source
- * holds a Finish until the hand-over is recorded, and the target one of post-copy until it owns the guest. */
+/* X(constant, name): which frame is not passed on, until it is released. It is held wherever it is
+ * asked for: the source holds a Finish until the hand-over is recorded, and the target one of
+ * post-copy until it owns the guest. */
 #define RELAY_HOLDS(X)         \
 	X(NOTHING, "nothing")  \
 	X(CALL, "finish-call") \
@@ -101,7 +104,8 @@ void relay_request_write(const struct relay_request *request, struct buf *out);
 
 void relay_answer_write(const struct relay_status *status, struct buf *out);
 void relay_error_write(const char *why, struct buf *out);
-/* What the relay refuses is an error of ERR_CONFLICT, what cannot be understood of ERR_BAD_REQUEST. */
+/* What the relay refuses is an error of ERR_CONFLICT, what cannot be understood of
+ * ERR_BAD_REQUEST. */
 int relay_answer_read(const char *text, struct relay_status *ret, struct err *err);
 
 #endif

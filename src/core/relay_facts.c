@@ -9,9 +9,10 @@
 #define SHOWN "%.120s"    /* of what comes from outside, in words */
 #define SLACK (64 * 1024) /* KiB that libvirt may round up: to whole MiB, for each node of memory */
 
-/* ---- what reaches nothing of the host ------------------------------------------------------------------ */
+/* ---- what reaches nothing of the host -------------------------------------------------------- */
 
-/* Elements with all that is below them; * is any one element. libvirt adds, drops and spells out these by itself. */
+/* Elements with all that is below them; * is any one element. libvirt adds, drops and spells
+ * out these by itself. */
 static const char *const harmless[] = {
 	"domain/title",
 	"domain/description",
@@ -56,11 +57,13 @@ static const char *const harmless[] = {
 	"domain/devices/interface/link",
 };
 
-/* Attributes that may name a file, a device or a place in the network: prepared, or not there, wherever they stand. */
+/* Attributes that may name a file, a device or a place in the network: prepared, or not
+ * there, wherever they stand. */
 static const char *const reaching[] = { "file", "dev", "path", "dir", "rendernode", "evdev",
 	"script", "uri", "socket", "host", "bridge", "network" };
 
-/* Of a cookie: all but the domain. Their texts are names of hosts, numbers, and what the CPU can do. */
+/* Of a cookie: all but the domain. Their texts are names of hosts, numbers, and what
+ * the CPU can do. */
 static const char *const cookie_parts[] = {
 	"qemu-migration/name",
 	"qemu-migration/uuid",
@@ -102,7 +105,8 @@ static const char *const added[] = {
 	"domain/resource/partition=/machine",
 };
 
-/* What bounds what it belongs to: where it was prepared it is there. Each with all that is below it. */
+/* What bounds what it belongs to: where it was prepared it is there. Each with all
+ * that is below it. */
 static const char *const binding[] = {
 	"domain/os/loader@readonly",
 	"domain/os/loader@type",
@@ -162,7 +166,7 @@ static bool is_binding(const char *fact)
 	return false;
 }
 
-/* ---- sets ------------------------------------------------------------------------------------------------ */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 static int by_text(const void *a, const void *b)
 {
@@ -221,7 +225,7 @@ void xml_facts_free(struct xml_facts *facts)
 	free(facts);
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool is_added(const char *fact)
 {
@@ -299,7 +303,8 @@ static const char *first_of_none(const struct xml_facts *prepared, const struct 
 	return NULL;
 }
 
-/* One of those that were prepared, whole: with nothing of another one, and not without its bounds. */
+/* One of those that were prepared, whole: with nothing of another one, and not without its
+ * bounds. */
 static int compare_device(const struct xml_facts *prepared, const struct facts_set *told,
 	struct err *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a domain's XML says, as facts: elements, attributes and texts, each with its path. A device is a set of its own: what
- * was prepared for one is not so for another, and what bounds one belongs to it. Pure; relay_xml.c alone includes this.
+ * What a domain's XML says, as facts: elements, attributes and texts, each with its path. A device
+ * is a set of its own: what was prepared for one is not so for another, and what bounds one belongs
+ * to it. Pure; relay_xml.c alone includes this.
  */
 #ifndef VMAGENT_CORE_RELAY_FACTS_H
 #define VMAGENT_CORE_RELAY_FACTS_H
@@ -38,12 +39,14 @@ void facts_add(struct xml_facts *facts, size_t device, const char *fact);
 size_t facts_add_device(struct xml_facts *facts, const char *path); /* its index */
 void facts_sort(struct xml_facts *facts); /* what is compared with others must be */
 
-/* Whether libvirt adds, drops and spells out the element of that path by itself, with all that is below it. */
+/* Whether libvirt adds, drops and spells out the element of that path by itself, with all
+ * that is below it. */
 bool facts_harmless(const char *path);
 /* Whether an attribute of that name may name something of the host, wherever it stands. */
 bool facts_reaches(const char *attribute);
 
-/* Whether what is told is no other domain than the one that was prepared. ERR_FORBIDDEN with words. */
+/* Whether what is told is no other domain than the one that was prepared. ERR_FORBIDDEN with
+ * words. */
 int facts_compare(const struct xml_facts *prepared, const struct xml_facts *told, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of procedures, each with what its arguments may be; the list of a migration's parameters, likewise. What is on
- * neither does not pass.
+ * The list of procedures, each with what its arguments may be; the list of a migration's
+ * parameters, likewise. What is on neither does not pass.
  */
 #include "core/relay_rules.h"
 
@@ -46,7 +46,7 @@ static int bad_arguments(struct err *err)
 	return err_set(err, ERR_BAD_REQUEST, "its arguments cannot be read");
 }
 
-/* ---- parameters of a migration ----------------------------------------------------------------------------- */
+/* ---- parameters of a migration --------------------------------------------------------------- */
 
 static int check_xml(const struct relay_rules *rules, struct rpc_text text, struct err *err)
 {
@@ -76,7 +76,8 @@ static int check_disks(const struct relay_rules *rules, struct rpc_text text, st
 	return same(text, rules->disks_uri, err);
 }
 
-/* What a parameter may be: check for texts; free where any number or text will do. NEED: a Prepare without it is none. */
+/* What a parameter may be: check for texts; free where any number or text will do. NEED: a Prepare
+ * without it is none. */
 enum need { NEED_NOT, NEED_PREPARE, NEED_FINISH = 1 << 1, NEED_BOTH = NEED_PREPARE | NEED_FINISH };
 
 struct param_rule {
@@ -147,7 +148,7 @@ static int check_params(const struct relay_rules *rules, struct rpc_reader *r, e
 	return 0;
 }
 
-/* ---- procedures -------------------------------------------------------------------------------------------- */
+/* ---- procedures ------------------------------------------------------------------------------ */
 
 static int check_flags(const struct relay_rules *rules, uint32_t flags, struct err *err)
 {
@@ -276,7 +277,7 @@ int relay_rules_call(const struct relay_rules *rules, const struct rpc_frame *fr
 	return refuse_frame(frame, err);
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------------ */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static bool is_allowed(const struct rpc_frame *frame)
 {
@@ -335,7 +336,7 @@ int relay_talk_answer(struct relay_talk *talk, const struct rpc_frame *frame, st
 	return refuse_frame(frame, err);
 }
 
-/* ---- the switch-over ---------------------------------------------------------------------------------------- */
+/* ---- the switch-over ------------------------------------------------------------------------- */
 
 /* The last word of its arguments. */
 static bool is_cancelled(const struct rpc_frame *frame)

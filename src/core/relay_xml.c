@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Documents, and the walk that takes one apart into facts, device by device. Elements of other name spaces (QEMU's command
- * line among them) keep theirs in their path, so nothing passes for what it is not.
+ * Documents, and the walk that takes one apart into facts, device by device. Elements of other
+ * name spaces (QEMU's command line among them) keep theirs in their path, so nothing passes for
+ * what it is not.
  */
 #include "core/relay_xml.h"
 
@@ -24,7 +25,7 @@ struct walk {
 	struct err *err;
 };
 
-/* ---- amounts ---------------------------------------------------------------------------------------- */
+/* ---- amounts --------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *path, *attribute; /* NULL: its text */
@@ -85,9 +86,10 @@ static int meet_amount(const struct walk *w, const char *path, const xmlNode *co
 	return 0;
 }
 
-/* ---- the walk --------------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
-/* value: of an attribute or a text, NULL for an element itself. What is free may still name no path. */
+/* value: of an attribute or a text, NULL for an element itself. What is free may
+ * still name no path. */
 static void meet(struct walk *w, const char *fact, const char *value, bool free_here)
 {
 	if (w->prepared || !free_here || (value && value[0] == '/'))
@@ -171,7 +173,7 @@ static int visit(struct walk *w, const xmlNode *node, const char *parent, bool f
 	return ret;
 }
 
-/* ---- documents ----------------------------------------------------------------------------------------- */
+/* ---- documents ------------------------------------------------------------------------------- */
 
 static xmlDocPtr parse(const char *xml, size_t len, const char *root, struct err *err)
 {

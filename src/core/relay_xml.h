@@ -2,9 +2,10 @@
 /*
  * Whether the XML that a peer's libvirt sends says no more than what this node has prepared. Pure.
  *
- * Both documents are taken apart into facts: that an element is there, the value of an attribute, a text, each with the
- * path of its element. What comes in may have a fact that was not prepared only below an element of the table in
- * relay_xml.c, which reaches nothing of the host (addresses, sizes, CPU features), and no path of a file even there.
+ * Both documents are taken apart into facts: that an element is there, the value of an attribute, a
+ * text, each with the path of its element. What comes in may have a fact that was not prepared only
+ * below an element of the table in relay_xml.c, which reaches nothing of the host (addresses,
+ * sizes, CPU features), and no path of a file even there.
  */
 #ifndef VMAGENT_CORE_RELAY_XML_H
 #define VMAGENT_CORE_RELAY_XML_H
@@ -22,7 +23,8 @@ const char *xml_facts_name(const struct xml_facts *facts); /* the domain's */
 int xml_facts_check_domain(const struct xml_facts *facts, const char *xml, size_t len,
 	struct err *err);
 
-/* The same for a cookie of libvirt's migration, which may carry the domain that shall be persistent. len 0 is none. */
+/* The same for a cookie of libvirt's migration, which may carry the domain that shall be
+ * persistent. len 0 is none. */
 int xml_facts_check_cookie(const struct xml_facts *facts, const char *xml, size_t len,
 	struct err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The run's own spec is the baseline. It carries two fields that may be of this run only: the paused
- * start, and the grace that a stop was given (which ends the comparison anyway). Nothing is applied to
- * a guest while it runs in this version, so any other difference counts.
+ * The run's own spec is the baseline. It carries two fields that may be of this run only: the
+ * paused start, and the grace that a stop was given (which ends the comparison anyway). Nothing is
+ * applied to a guest while it runs in this version, so any other difference counts.
  */
 #include "core/restart.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which field of a VM's template differs from what its run was made of, so that it takes effect only
- * with the next one (condition RestartRequired, semantics §11.1). Pure.
+ * Which field of a VM's template differs from what its run was made of, so that it takes effect
+ * only with the next one (condition RestartRequired, semantics §11.1). Pure.
  */
 #ifndef VMAGENT_CORE_RESTART_H
 #define VMAGENT_CORE_RESTART_H

@@ -95,7 +95,8 @@ static void cpu_rules(struct check *c, const struct node *spec)
 			sockets * t.cores * t.threads, VCPUS_MAX);
 }
 
-/* Room for more memory is a device of libvirt's, which has its own ideas of sizes (semantics §9.5). */
+/* Room for more memory is a device of libvirt's, which has its own ideas of sizes (semantics
+ * §9.5). */
 static void max_guest_rules(struct check *c, const struct node *spec)
 {
 	const struct node *at, *most_at, *page_at;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules of semantics §9.3 and §9.4 between fields of a VMI's spec: disks with volumes, interfaces with
- * networks, the boot order over both.
+ * Rules of semantics §9.3 and §9.4 between fields of a VMI's spec: disks with volumes, interfaces
+ * with networks, the boot order over both.
  *
- * Owns nothing; single values were judged by schema_check.c, so what is of a wrong kind is passed over.
+ * Owns nothing; single values were judged by schema_check.c, so what is of a wrong
+ * kind is passed over.
  */
 #include "core/rules_private.h"
 

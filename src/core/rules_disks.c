@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules of semantics §9.3 about disks: each has a volume, one way to the guest, and what goes with its bus,
- * its cache and its blocks.
+ * Rules of semantics §9.3 about disks: each has a volume, one way to the guest, and what goes with
+ * its bus, its cache and its blocks.
  *
- * Owns nothing; single values were judged by schema_check.c, so what is of a wrong kind is passed over.
+ * Owns nothing; single values were judged by schema_check.c, so what is of a wrong
+ * kind is passed over.
  */
 #include "core/defaults.h"
 #include "core/rules_private.h"
@@ -83,7 +84,8 @@ static bool reads_claim(const struct node *volume)
 	return readonly && streq(readonly->text, "true");
 }
 
-/* What the guest shares with others, or talks to itself, is a raw file or device that outlives the run. */
+/* What the guest shares with others, or talks to itself, is a raw file or device
+ * that outlives the run. */
 static void host_rules(struct check *c, const struct node *disk, const struct node *volume)
 {
 	const struct node *shareable = node_get(disk, "shareable");

@@ -2,7 +2,8 @@
 /*
  * Rules of semantics §9.2 between a domain's features, its clock and its huge pages.
  *
- * Owns nothing; single values were judged by schema_check.c, so what is of a wrong kind is passed over.
+ * Owns nothing; single values were judged by schema_check.c, so what is of a wrong
+ * kind is passed over.
  */
 #include "core/check.h"
 #include "core/defaults.h"

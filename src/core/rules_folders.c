@@ -2,7 +2,8 @@
 /*
  * Rules about filesystems: each is a volume that consists of files and that is no disk as well.
  *
- * Owns nothing; single values were judged by schema_check.c, so what is of a wrong kind is passed over.
+ * Owns nothing; single values were judged by schema_check.c, so what is of a wrong
+ * kind is passed over.
  */
 #include <string.h>
 

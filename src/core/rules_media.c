@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules of semantics §9.3 about media made for the guest: cloud-init's texts and their size, what sysprep
- * and downwardAPI are made of, and where credentials go.
+ * Rules of semantics §9.3 about media made for the guest: cloud-init's texts and their size, what
+ * sysprep and downwardAPI are made of, and where credentials go.
  *
- * Owns nothing; single values were judged by schema_check.c, so what is of a wrong kind is passed over.
+ * Owns nothing; single values were judged by schema_check.c, so what is of a wrong
+ * kind is passed over.
  */
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #define SEED_LEN_MAX     2048 /* bytes of a text that stands in the manifest; KubeVirt */
 #define MEDIUM_DEPTH_MAX 8    /* of a path on a medium; ISO 9660 */
 
-/* ---- cloud-init ----------------------------------------------------------------------------------- */
+/* ---- cloud-init ------------------------------------------------------------------------------ */
 
 static void text_length(struct check *c, const struct node *seed, const char *field, bool base64)
 {
@@ -63,7 +64,7 @@ static void cloud_init_rules(struct check *c, const struct node *seed)
 	check_leave(c, mark);
 }
 
-/* ---- others ---------------------------------------------------------------------------------------- */
+/* ---- others ---------------------------------------------------------------------------------- */
 
 static void sysprep_rules(struct check *c, const struct node *sysprep)
 {
@@ -116,7 +117,7 @@ void medium_rules(struct check *c, const struct node *volume)
 	downward_rules(c, node_get(volume, "downwardAPI"));
 }
 
-/* ---- credentials --------------------------------------------------------------------------------- */
+/* ---- credentials ----------------------------------------------------------------------------- */
 
 static bool has_volume_of(const struct node *spec, const char *source)
 {

@@ -81,7 +81,7 @@ static void binding_rules(struct check *c, const struct node *spec, const struct
 		check_add(c, mac, "macAddress", "'%s' cannot be used with masquerade", ZERO_MAC);
 }
 
-/* ---- state and ports ---------------------------------------------------------------------------- */
+/* ---- state and ports ------------------------------------------------------------------------- */
 
 static void state_rules(struct check *c, const struct node *spec, const struct node *interface)
 {
@@ -188,7 +188,7 @@ static void interface_rules(struct check *c, const struct node *spec)
 	}
 }
 
-/* ---- networks ----------------------------------------------------------------------------------- */
+/* ---- networks -------------------------------------------------------------------------------- */
 
 struct defaults_seen {
 	size_t pods, defaults;

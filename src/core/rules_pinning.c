@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules of semantics §9.2 on CPUs that a guest has for itself: what dedicatedCpuPlacement needs, and what needs it.
+ * Rules of semantics §9.2 on CPUs that a guest has for itself: what dedicatedCpuPlacement needs,
+ * and what needs it.
  *
- * Owns nothing; single values were judged by schema_check.c, so what is of a wrong kind is passed over.
+ * Owns nothing; single values were judged by schema_check.c, so what is of a wrong
+ * kind is passed over.
  */
 #include <inttypes.h>
 

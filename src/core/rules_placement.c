@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules between fields of what a scheduler reads: an operator and its values, a toleration and its key. As the API
- * server of Kubernetes has them.
+ * Rules between fields of what a scheduler reads: an operator and its values, a toleration and its
+ * key. As the API server of Kubernetes has them.
  */
 #include "core/check.h"
 

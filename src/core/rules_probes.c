@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules of semantics §8.4 about probes: each asks in one way, and a guest that is asked over the network has one.
+ * Rules of semantics §8.4 about probes: each asks in one way, and a guest that is asked over
+ * the network has one.
  */
 #include "core/rules_private.h"
 

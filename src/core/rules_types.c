@@ -2,7 +2,8 @@
 /*
  * Rules on what a VM says of its instancetype and its preference, in KubeVirt's words.
  *
- * Owns nothing; single values were judged by schema_check.c, so what is of a wrong kind is passed over.
+ * Owns nothing; single values were judged by schema_check.c, so what is of a wrong
+ * kind is passed over.
  */
 #include "core/check.h"
 #include "core/instancetype.h"

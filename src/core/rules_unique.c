@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists whose elements have a name that may be there once: libvirt, or who looks for one by its name, wants it so.
+ * Lists whose elements have a name that may be there once: libvirt, or who looks for one by its
+ * name, wants it so.
  *
- * Owns nothing; disks, volumes, interfaces and networks have it among their own rules (rules_volumes.c, rules_networks.c).
+ * Owns nothing; disks, volumes, interfaces and networks have it among their own rules
+ * (rules_volumes.c, rules_networks.c).
  */
 #include "core/check.h"
 

@@ -2,7 +2,8 @@
 /*
  * Rules of semantics §9.3 about volumes: one source each, and where the node allows files.
  *
- * Owns nothing. Paths are judged by their text; a symlink that leads out is found when the file is used.
+ * Owns nothing. Paths are judged by their text; a symlink that leads out is found when
+ * the file is used.
  */
 #include "core/names.h"
 #include "core/rules_private.h"

@@ -5,8 +5,8 @@
  * known, a time is a string. What JSON would write the same way keeps its source text, so that
  * 9007199254740993 stays what it was.
  *
- * Owns only constants. It must not know of trees, tags or quotes: node_parse.c asks when a scalar is
- * plain.
+ * Owns only constants. It must not know of trees, tags or quotes: node_parse.c asks when
+ * a scalar is plain.
  */
 #include "core/scalar.h"
 
@@ -186,7 +186,8 @@ static void drop_underscores(const char *s, char *ret_plain)
 	*ret_plain = '\0';
 }
 
-/* As Go's ParseFloat: what is beyond a double is no number. Never in a locale of another point: nothing sets one. */
+/* As Go's ParseFloat: what is beyond a double is no number. Never in a locale of another
+ * point: nothing sets one. */
 static bool is_finite(const char *json)
 {
 	return isfinite(strtod(json, NULL));

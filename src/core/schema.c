@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that a manifest may say, in the order of its tables. A field that is in none of them is
- * refused by its name; every property that KubeVirt has is in one of them.
+ * Everything that a manifest may say, in the order of its tables. A field that is in none of them
+ * is refused by its name; every property that KubeVirt has is in one of them.
  *
  * Owns constants only. Rules that concern more than one field lie in rules*.c.
  */

@@ -162,7 +162,8 @@ const struct schema_field *schema_walk(struct schema_walk *walk);
  * the map's {} field. NULL if there is none. */
 const struct schema_field *schema_find(enum schema_scope scope, const char *path, const char *key);
 
-/* What describes the field's value: itself, or for AS the other row, or that which stands for it. */
+/* What describes the field's value: itself, or for AS the other row, or that which stands for
+ * it. */
 const struct schema_field *schema_meaning(const struct schema_field *field);
 
 /* The description of a list's elements. */

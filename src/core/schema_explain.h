@@ -6,9 +6,9 @@
 #include "core/schema.h"
 
 /*
- * What stands at a path such as "spec.template.spec.domain.cpu", "" for the whole object, in a line; and
- * each field within it in a line of its own. Lists are gone into without an index. Errors: ERR_NOT_FOUND,
- * which says what may have been meant.
+ * What stands at a path such as "spec.template.spec.domain.cpu", "" for the whole object, in a
+ * line; and each field within it in a line of its own. Lists are gone into without an index.
+ * Errors: ERR_NOT_FOUND, which says what may have been meant.
  */
 int schema_explain(enum schema_scope scope, const char *path, struct buf *ret_text,
 	struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An instancetype: what it gives to the machines that name it. A field that becomes one of their template is as
- * that one is, whatever this version makes of it.
+ * An instancetype: what it gives to the machines that name it. A field that becomes one of their
+ * template is as that one is, whatever this version makes of it.
  */
 #include "core/schema_rows.h"
 

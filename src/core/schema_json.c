@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One function per type of field. Whatever of a field has no word in JSON Schema (its rule, its default, a note)
- * is said in its description.
+ * One function per type of field. Whatever of a field has no word in JSON Schema (its rule, its
+ * default, a note) is said in its description.
  */
 #include "core/schema_json.h"
 
@@ -170,7 +170,7 @@ struct node *schema_json_scope(enum schema_scope scope)
 	return object_schema(scope, "");
 }
 
-/* ---- a document of its own ---------------------------------------------------------------------- */
+/* ---- a document of its own ------------------------------------------------------------------- */
 
 static void close_maps(struct node *schema)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kinds beside machines, as they are described to clients: which parts an object has, and what they are for.
- * What may stand in them is known to whoever reads them.
+ * The kinds beside machines, as they are described to clients: which parts an object has, and what
+ * they are for. What may stand in them is known to whoever reads them.
  */
 #include "core/schema_json.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A MigrationPolicy: what a migration of some machines may take and do, instead of what the configuration says.
+ * A MigrationPolicy: what a migration of some machines may take and do, instead of
+ * what the configuration says.
  */
 #include <vmagent/migration_limits.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A preference: what the machines that name it have where they do not say. A field that becomes one of their
- * template is as that one is, whatever this version makes of it.
+ * A preference: what the machines that name it have where they do not say. A field that becomes one
+ * of their template is as that one is, whatever this version makes of it.
  */
 #include "core/schema_rows.h"
 

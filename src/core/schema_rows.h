@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words in which the schema's tables (schema_*.c) are written, one row a field. A row whose type
- * is ANY, or which is refused, stands for all that is below it, too.
+ * The words in which the schema's tables (schema_*.c) are written, one row a field. A row whose
+ * type is ANY, or which is refused, stands for all that is below it, too.
  */
 #ifndef VMAGENT_CORE_SCHEMA_ROWS_H
 #define VMAGENT_CORE_SCHEMA_ROWS_H

@@ -2,8 +2,8 @@
 /*
  * The shutdown pass (semantics §7.2): when to signal the guest, when again, when to kill.
  *
- * Owns a table of what a domain in each state can do with a signal. It must not know how a signal is
- * sent or whether it arrived: the clock starts when the first one is decided.
+ * Owns a table of what a domain in each state can do with a signal. It must not know how a signal
+ * is sent or whether it arrived: the clock starts when the first one is decided.
  */
 #include "core/shutdown.h"
 
@@ -39,7 +39,8 @@ static msec kill_time(const struct shutdown_facts *f, msec first)
 	return at;
 }
 
-/* The boot time at which that way is to be used, again or for the first time; NEVER while it cannot be. */
+/* The boot time at which that way is to be used, again or for the first time; NEVER
+ * while it cannot be. */
 static msec signal_time(const struct shutdown_facts *f, enum hearing hearing,
 	const struct signal_facts *way)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shutdown pass (semantics §7.2 with its [P] rows): the clock starts when the first signal is decided, never
- * when one succeeds; each way to signal is repeated by itself, and one absolute kill comes at first signal +
- * grace, whatever the state. Pure.
+ * The shutdown pass (semantics §7.2 with its [P] rows): the clock starts when the first signal is
+ * decided, never when one succeeds; each way to signal is repeated by itself, and one absolute kill
+ * comes at first signal + grace, whatever the state. Pure.
  *
- * A guest has up to two ways to hear: its agent, while that is connected, and the ACPI power button. They are
- * sent beside each other, each anew every RESIGNAL_S as soon as the one before it was answered: an agent that
- * hangs holds up neither the button nor the kill. Without ACPI, but with an agent, a stop is as graceful as with
- * it (KubeVirt would kill such a guest at once); what a kill then means for the phase stays KubeVirt's rule.
- * A guest that no way reaches is killed at once, for waiting is useless (§14 no. 14); once one was signalled its
- * grace is its own, also if the agent goes meanwhile: a guest that shuts down stops its agent early.
+ * A guest has up to two ways to hear: its agent, while that is connected, and the ACPI power
+ * button. They are sent beside each other, each anew every RESIGNAL_S as soon as the one before it
+ * was answered: an agent that hangs holds up neither the button nor the kill. Without ACPI, but
+ * with an agent, a stop is as graceful as with it (KubeVirt would kill such a guest at once); what
+ * a kill then means for the phase stays KubeVirt's rule. A guest that no way reaches is killed at
+ * once, for waiting is useless (§14 no. 14); once one was signalled its grace is its own, also if
+ * the agent goes meanwhile: a guest that shuts down stops its agent early.
  */
 #ifndef VMAGENT_CORE_SHUTDOWN_H
 #define VMAGENT_CORE_SHUTDOWN_H
@@ -44,7 +45,8 @@ struct shutdown_facts {
  */
 enum shutdown_step shutdown_decide(const struct shutdown_facts *facts, msec *ret_wake);
 
-/* Whether a kill at that boot time came because the run's grace was over, and not because waiting was useless. */
+/* Whether a kill at that boot time came because the run's grace was over, and not
+ * because waiting was useless. */
 bool shutdown_grace_was_over(const struct vmi *vmi, msec at);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * The part of spec_parse() that is about devices beside disks and interfaces.
  *
- * Owns what an absent part of them comes to. It must not judge: which values are possible has been checked.
+ * Owns what an absent part of them comes to. It must not judge: which values are
+ * possible has been checked.
  */
 #include "core/spec_private.h"
 

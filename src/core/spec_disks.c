@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of spec_parse() that is about disks: what a guest sees of its volumes, and how it is served.
+ * The part of spec_parse() that is about disks: what a guest sees of its volumes, and
+ * how it is served.
  *
  * Owns how texts become values. It must not judge: which values are possible has been checked.
  */

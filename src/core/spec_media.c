@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of spec_parse() that is about media made for the guest: cloud-init's, of ConfigMaps and Secrets, of
- * what the run itself is; and the credentials that go along with cloud-init.
+ * The part of spec_parse() that is about media made for the guest: cloud-init's, of ConfigMaps and
+ * Secrets, of what the run itself is; and the credentials that go along with cloud-init.
  *
  * Owns how texts become values. It must not judge: which values are possible has been checked.
  */
@@ -49,7 +49,7 @@ void credentials_free(struct credential *credentials, size_t n)
 	free(credentials);
 }
 
-/* ---- one kind after the other ------------------------------------------------------------------ */
+/* ---- one kind after the other ---------------------------------------------------------------- */
 
 typedef int media_parse_fn(const struct node *from, struct media_source *media, struct err *err);
 
@@ -134,7 +134,7 @@ int spec_parse_medium(const struct node *from, struct volume *volume, struct err
 	return err_set(err, ERR_INVALID, "volume '%s' has no source", volume->name);
 }
 
-/* ---- credentials --------------------------------------------------------------------------------- */
+/* ---- credentials ----------------------------------------------------------------------------- */
 
 #define WAYS "sshPublicKey.propagationMethod."
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of spec_parse() that is about what a run asks of its host, and which hosts it may be on. It must not judge:
- * which values are possible has been checked.
+ * The part of spec_parse() that is about what a run asks of its host, and which hosts it may be on.
+ * It must not judge: which values are possible has been checked.
  */
 #include "core/spec_private.h"
 
@@ -34,7 +34,7 @@ int spec_parse_demands(const struct node *spec, struct vmi_spec *s, struct err *
 	return 0;
 }
 
-/* ---- placement ----------------------------------------------------------------------------------------- */
+/* ---- placement ------------------------------------------------------------------------------- */
 
 static int parse_texts(const struct node *from, const char *path, struct text_list *ret,
 	struct err *err)

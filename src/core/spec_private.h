@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of spec_parse() share: reading a value at a path, with what an absent one means. */
+/* What the parts of spec_parse() share: reading a value at a path, with what an absent one
+ * means. */
 #ifndef VMAGENT_CORE_SPEC_PRIVATE_H
 #define VMAGENT_CORE_SPEC_PRIVATE_H
 
@@ -37,7 +38,8 @@ int spec_parse_disks(const struct node *spec, struct vmi_spec *s, struct err *er
 int spec_parse_volumes(const struct node *spec, struct vmi_spec *s, struct err *err);
 int spec_parse_interfaces(const struct node *spec, struct vmi_spec *s, struct err *err);
 
-/* spec_media.c: the volume's source is one that a medium is made of; and what goes along with some. */
+/* spec_media.c: the volume's source is one that a medium is made of; and what goes along with
+ * some. */
 int spec_parse_medium(const struct node *from, struct volume *volume, struct err *err);
 int spec_parse_credentials(const struct node *spec, struct vmi_spec *s, struct err *err);
 

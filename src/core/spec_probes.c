@@ -2,8 +2,8 @@
 /*
  * The part of spec_parse() that is about probes: when a guest is asked, and with what words.
  *
- * Owns what an absent part of them comes to (semantics §8.4). It must not judge: which values are possible has
- * been checked.
+ * Owns what an absent part of them comes to (semantics §8.4). It must not judge: which values are
+ * possible has been checked.
  */
 #include <strings.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The annotations that order starts. Owns their names and bounds; it must not know who waits for whom.
+ * The annotations that order starts. Owns their names and bounds; it must not know
+ * who waits for whom.
  */
 #include "core/start_order.h"
 

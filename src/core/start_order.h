@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In which order machines start when the host was booted, and stop when it goes down: two annotations of
- * a VM, or of a VMI that has none. Pure.
+ * In which order machines start when the host was booted, and stop when it goes down: two
+ * annotations of a VM, or of a VMI that has none. Pure.
  */
 #ifndef VMAGENT_CORE_START_ORDER_H
 #define VMAGENT_CORE_START_ORDER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a user sees of an object's state: printableStatus (semantics §6) and conditions (§1.3, §11.4).
+ * What a user sees of an object's state: printableStatus (semantics §6) and conditions (§1.3,
+ * §11.4).
  *
  * Owns the ordered table of printable statuses. It must not know how an object is rendered, and it
  * stores nothing: all is derived anew each time, so nothing stale can stay.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Derived status: printableStatus (semantics §6, an ordered table, first match wins) and
- * conditions (§1.3). Nothing here is stored by itself; it is derived whenever an object is rendered.
+ * Derived status: printableStatus (semantics §6, an ordered table, first match wins) and conditions
+ * (§1.3). Nothing here is stored by itself; it is derived whenever an object is rendered.
  */
 #ifndef VMAGENT_CORE_STATUS_H
 #define VMAGENT_CORE_STATUS_H
@@ -34,8 +34,9 @@ struct conditions {
 };
 void conditions_done(struct conditions *c);
 
-/* conditions_take_times() fills their `since` from what was noted. conditions_note() notes in m's VM and VMI
- * since when their conditions are as they are: what is new or has another status or reason is so since now; a change of words alone is none. */
+/* conditions_take_times() fills their `since` from what was noted. conditions_note() notes in m's
+ * VM and VMI since when their conditions are as they are: what is new or has another status or
+ * reason is so since now; a change of words alone is none. */
 void conditions_take_times(struct conditions *c, const struct condition_times *times);
 void conditions_note(struct machine *m, struct now now);
 
@@ -55,7 +56,8 @@ bool vmi_has_agent(const struct vmi *vmi, const struct domain *dom);
 void vmi_conditions(const struct vmi *vmi, const struct domain *dom, struct conditions *ret);
 
 /* VM: Ready (VMINotExists …), Failure, CrashLoop (the guard holds it back, or did before this run),
- * RestartRequired (an edit waits for the next run), ManifestRejected (file's content is not applied), and the VMI's own mirrored; with no VMI nothing stale stays (§14 no. 12). */
+ * RestartRequired (an edit waits for the next run), ManifestRejected (file's content is not
+ * applied), and the VMI's own mirrored; with no VMI nothing stale stays (§14 no. 12). */
 void vm_conditions(const struct vm *vm, const struct vmi *vmi, const struct domain *dom,
 	struct conditions *ret);
 

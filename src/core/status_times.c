@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Since when conditions are as they are. Conditions are derived anew each time; only their times are kept,
- * by type, with the VM and the VMI that they are of.
+ * Since when conditions are as they are. Conditions are derived anew each time; only their times
+ * are kept, by type, with the VM and the VMI that they are of.
  */
 #include "core/status.h"
 

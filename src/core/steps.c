@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One function per step, in a table. They change the machine as the decider planned, in the words of
- * KubeVirt's events; they decide nothing themselves and must not know of store or hypervisor.
+ * One function per step, in a table. They change the machine as the decider planned, in the words
+ * of KubeVirt's events; they decide nothing themselves and must not know of store or hypervisor.
  */
 #include "core/steps_private.h"
 

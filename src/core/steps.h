@@ -43,8 +43,8 @@ struct step_env { /* borrowed */
 int step_apply(struct machine *m, const struct plan *plan, const struct step_env *env,
 	struct happening *ret, struct err *err);
 
-/* A run of m's VM, as CREATE_VMI makes it but in phase Pending and not yet in m; NULL with words if the
- * spec cannot be understood. Owned by the caller. */
+/* A run of m's VM, as CREATE_VMI makes it but in phase Pending and not yet in m; NULL with words if
+ * the spec cannot be understood. Owned by the caller. */
 struct vmi *vmi_of_vm(const struct vm *vm, const struct step_env *env, struct err *err);
 
 /* "Shutoff/Crashed", "NonExistent"; "" for a view of nothing. */
@@ -55,8 +55,9 @@ void libvirt_view_text(const struct libvirt_view *view, char ret[LIBVIRT_VIEW_SI
 void vmi_delete(struct machine *m, struct now now);
 void vm_delete(struct machine *m, struct now now);
 
-/* Marks a VM for deletion and lets go of its run, which belongs to nobody then; a run that is to end, or
- * was told to by a stop that came before, still ends. A restart that only waits is forgotten. */
+/* Marks a VM for deletion and lets go of its run, which belongs to nobody then; a run
+ * that is to end, or was told to by a stop that came before, still ends. A restart that
+ * only waits is forgotten. */
 void vm_orphan(struct machine *m, struct now now);
 
 /* The reason of the event that tells of it. A constant. */

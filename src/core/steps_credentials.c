@@ -9,7 +9,8 @@ void step_tell_credentials(struct step_call *c)
 	c->m->dom.told.version = c->plan->credentials;
 }
 
-/* What was told is known durably, so that it is told once; a failure is said once as long as it is the same. */
+/* What was told is known durably, so that it is told once; a failure is said once as long as
+ * it is the same. */
 void step_credentials(struct step_call *c)
 {
 	struct domain *dom = &c->m->dom;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the steps share: a call of one step. A step changes the machine as the plan says and
- * fills *ret with what happened.
+ * What the files of the steps share: a call of one step. A step changes the machine as the plan
+ * says and fills *ret with what happened.
  */
 #ifndef VMAGENT_CORE_STEPS_PRIVATE_H
 #define VMAGENT_CORE_STEPS_PRIVATE_H

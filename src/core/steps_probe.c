@@ -10,7 +10,8 @@ void step_probe(struct step_call *c)
 	c->m->dom.probing = c->plan->probe;
 }
 
-/* From here on it ends as if it had been asked to (semantics §8.4); what follows is the RunStrategy's. */
+/* From here on it ends as if it had been asked to (semantics §8.4); what follows is the
+ * RunStrategy's. */
 void step_unhealthy(struct step_call *c)
 {
 	const struct probe_state *state = &c->m->dom.probes[PROBE_OF_LIVENESS];

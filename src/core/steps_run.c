@@ -58,7 +58,8 @@ static void enter_phase(struct vmi *vmi, const struct plan *plan, const char *wh
 	vmi->retry_at = 0;
 }
 
-/* KubeVirt's node is what the host is here: a run that went down with it is told of under that name. */
+/* KubeVirt's node is what the host is here: a run that went down with it is told
+ * of under that name. */
 static const char *end_event(const struct happening *what, enum phase phase)
 {
 	return what->cause == CAUSE_HOST_REBOOTED ? "NodeUnresponsive" : phase_event(phase);

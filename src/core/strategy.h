@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The RunStrategy decision (semantics §4.2-§4.4): strategy × state of the VMI → intent. Pure, total.
+ * The RunStrategy decision (semantics §4.2-§4.4): strategy × state of the VMI → intent. Pure,
+ * total.
  */
 #ifndef VMAGENT_CORE_STRATEGY_H
 #define VMAGENT_CORE_STRATEGY_H

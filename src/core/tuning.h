@@ -12,8 +12,8 @@
 
 #include "core/enum.h"
 
-/* What becomes of the machines that ran when the host went down, X(constant, text): as KubeVirt does it
- * (semantics §4.6), or whatever ran runs again. */
+/* What becomes of the machines that ran when the host went down, X(constant, text): as KubeVirt
+ * does it (semantics §4.6), or whatever ran runs again. */
 #define BOOT_POLICIES(X) X(KUBEVIRT, "kubevirt") X(RESTORE_RUNNING, "restore-running")
 enum boot_policy {
 #define X(c, t) BOOT_##c,
@@ -22,8 +22,8 @@ enum boot_policy {
 		BOOT_POLICY_MAX
 };
 
-/* What a hand-over stands on, each of it necessary: the simulation leaves out one at a time, and shows that
- * then a guest runs twice, or on a stale image, or is lost. */
+/* What a hand-over stands on, each of it necessary: the simulation leaves out one at a time, and
+ * shows that then a guest runs twice, or on a stale image, or is lost. */
 struct handover_rules {
 	bool paused; /* libvirt leaves the guest standing at the target: only its agent resumes it */
 	bool evidence; /* nothing is released unless the source's guest is known not to have run on */

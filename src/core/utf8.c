@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Bytes of the character that begins so; 0: none does. 0xc0 and 0xc1 could only begin one that is too long. */
+/* Bytes of the character that begins so; 0: none does. 0xc0 and 0xc1 could only begin one
+ * that is too long. */
 static size_t length_of(unsigned char first)
 {
 	if (first < 0x80)

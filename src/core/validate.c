@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manifest_check(): from one document to an object that may be applied. Which kind it is, its fields
- * (schema_check.c), the rules between them (rules*.c), its metadata.
+ * manifest_check(): from one document to an object that may be applied. Which kind it is, its
+ * fields (schema_check.c), the rules between them (rules*.c), its metadata.
  *
  * Owns the order of these steps. It must not know where the document came from, nor what is stored.
  */

@@ -188,8 +188,8 @@ static int hurry(const struct call *call, struct verb_effect *effect, struct err
 }
 
 /*
- * Between the runs of a crash loop the matrix would refuse what a person wants most: to have it start now,
- * and to have it end. So would it refuse to stop whatever else is only about to start.
+ * Between the runs of a crash loop the matrix would refuse what a person wants most: to have it
+ * start now, and to have it end. So would it refuse to stop whatever else is only about to start.
  */
 static enum outcome outcome_of(const struct call *call)
 {

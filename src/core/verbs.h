@@ -34,8 +34,8 @@ struct verb_target { /* what the store holds for ns/name; either may be NULL; bo
 };
 
 /*
- * With dry_run an accepted verb's effect is empty. Returns 0 and fills *ret_effect, or -code (NOT_FOUND,
- * CONFLICT, BAD_REQUEST) with words that name the object, its strategy and what to do.
+ * With dry_run an accepted verb's effect is empty. Returns 0 and fills *ret_effect, or -code
+ * (NOT_FOUND, CONFLICT, BAD_REQUEST) with words that name the object, its strategy and what to do.
  */
 int verb_check(enum verb verb, const struct verb_options *options, const struct verb_target *target,
 	struct verb_effect *ret_effect, struct err *err);

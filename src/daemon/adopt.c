@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adoption requests: the domain is looked at (one op), then the answer is either what an adoption would
- * come to, or the VM, which with its run is created in one commit. The run carries a claim: its domain is
- * given our metadata by an op of its own, and only then is it ours (decide_run.c).
+ * Adoption requests: the domain is looked at (one op), then the answer is either what an adoption
+ * would come to, or the VM, which with its run is created in one commit. The run carries a claim:
+ * its domain is given our metadata by an op of its own, and only then is it ours (decide_run.c).
  */
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void asked_done(struct asked_adoption *asked)
 	free(asked->digest);
 }
 
-/* ---- what it would come to ------------------------------------------------------------------------- */
+/* ---- what it would come to ------------------------------------------------------------------- */
 
 static struct node *list_node(const struct texts *texts)
 {
@@ -120,7 +120,7 @@ static void check_in_use(const struct agent *agent, struct adoption *adoption)
 	manifest_done(&manifest);
 }
 
-/* ---- taking it over ---------------------------------------------------------------------------------- */
+/* ---- taking it over -------------------------------------------------------------------------- */
 
 /* What the manifest cannot say is not lost for good: the definition is kept with the VM. */
 static void keep_definition(struct node *root, const char *xml)
@@ -236,7 +236,7 @@ static void answer(struct agent *agent, struct answering *a, struct now now)
 		adopt(agent, a, now);
 }
 
-/* ---- the op's result ----------------------------------------------------------------------------------- */
+/* ---- the op's result ------------------------------------------------------------------------- */
 
 static bool asked_take(struct agent *agent, uint64_t op, struct asked_adoption *ret)
 {

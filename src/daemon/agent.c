@@ -36,7 +36,7 @@ uint32_t agent_random(struct agent *agent)
 	return value;
 }
 
-/* ---- loading ---------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 struct loading {
 	struct agent *agent;
@@ -88,8 +88,8 @@ static int load_vmi(void *ctx, const struct object_row *row)
 	return 0;
 }
 
-/* Each event takes a change number as well, and none of those comes twice even when the database was
- * lost: so event numbers go on above the former ones, too. */
+/* Each event takes a change number as well, and none of those comes twice even when the database
+ * was lost: so event numbers go on above the former ones, too. */
 static int64_t first_seq(const struct agent *agent)
 {
 	return agent->options->rebuilt ? store_current_rv(agent->store) : 0;
@@ -188,7 +188,7 @@ void agent_free(struct agent *agent)
 	free(agent);
 }
 
-/* ---- the door ----------------------------------------------------------------------------------- */
+/* ---- the door -------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static input_fn *const handlers[INPUT_MAX] = {
@@ -229,7 +229,7 @@ const char *agent_database_id(const struct agent *agent)
 	return agent->database_id;
 }
 
-/* ---- questions ----------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 bool agent_is_healthy(const struct agent *agent, struct err *ret_why)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the agent knows and what it keeps until the commit: struct agent, and the parts of it. Each part is written by the
- * file that is named with it, and all of it by the loop's thread alone. Lists are owned by what holds them.
+ * What the agent knows and what it keeps until the commit: struct agent, and the parts of it. Each
+ * part is written by the file that is named with it, and all of it by the loop's thread alone.
+ * Lists are owned by what holds them.
  */
 #ifndef VMAGENT_DAEMON_AGENT_STATE_H
 #define VMAGENT_DAEMON_AGENT_STATE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guests that are to come: libvirt is asked what of this host decides whether they can, then all that stands in their
- * way is told at once; or this host gets ready, and a run waits for what will be sent. Until then nothing is made.
+ * Guests that are to come: libvirt is asked what of this host decides whether they can, then all
+ * that stands in their way is told at once; or this host gets ready, and a run waits for what will
+ * be sent. Until then nothing is made.
  */
 #include <string.h>
 
@@ -35,7 +36,7 @@ struct arrival { /* a guest that is to come */
 	struct vmi *vmi; /* owned or NULL */
 };
 
-/* ---- facts ------------------------------------------------------------------------------------------------ */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static bool is_stale(const struct arrival *a)
 {
@@ -237,7 +238,7 @@ static void find_out(struct arrival *a, const struct host_report *here, struct f
 	migration_facts_done(&f);
 }
 
-/* ---- admitting -------------------------------------------------------------------------------------------- */
+/* ---- admitting ------------------------------------------------------------------------------- */
 
 static bool is_busy(const struct arrival *a)
 {
@@ -304,7 +305,7 @@ static void admit(struct arrival *a)
 	migration_touch(agent, g);
 }
 
-/* ---- answering -------------------------------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------------------- */
 
 static struct handover *tell(const struct arrival *a, enum handover_kind kind, char *document)
 {
@@ -362,7 +363,7 @@ static void judge(struct agent *agent, const struct inquiry *inquiry, const char
 	cJSON_Delete(json);
 }
 
-/* ---- asking libvirt --------------------------------------------------------------------------------------- */
+/* ---- asking libvirt -------------------------------------------------------------------------- */
 
 static void forget(struct agent *agent, size_t i)
 {

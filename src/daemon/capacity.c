@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What runs ask of the host against what it has: a sum that follows each run as it takes and gives, and the runs
- * that wait for room, in the order in which they are let in. Higher priority classes come first, then who asked
- * first; who is too big for what is free is passed over, as in Kubernetes. Nothing of it is stored: a run
- * holds its share from before its files are made until it is cleaned away.
+ * What runs ask of the host against what it has: a sum that follows each run as it takes and gives,
+ * and the runs that wait for room, in the order in which they are let in. Higher priority classes
+ * come first, then who asked first; who is too big for what is free is passed over, as in
+ * Kubernetes. Nothing of it is stored: a run holds its share from before its files are made until
+ * it is cleaned away.
  */
 #include "core/capacity.h"
 #include "core/placement.h"
@@ -32,7 +33,7 @@ static int compare(const struct machine *a, const struct machine *b)
 	return machine_by_name(a, b);
 }
 
-/* ---- taking, giving, waiting ------------------------------------------------------------------------------ */
+/* ---- taking, giving, waiting ----------------------------------------------------------------- */
 
 static void take_room(struct agent *agent, struct machine *m)
 {
@@ -109,7 +110,7 @@ void capacity_update(struct agent *agent, struct machine *m)
 	m->room = now;
 }
 
-/* ---- who is let in ------------------------------------------------------------------------------------------ */
+/* ---- who is let in --------------------------------------------------------------------------- */
 
 static void serve(struct room *room, const struct resources *need)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Before a guest is sent: peers are asked whether they would take it, and say all that stands in its way at once.
- * Whoever asked, a user or a migration that has no target yet, hears of it when all have answered, or the time is
- * over. Nothing of it is stored: after a restart a migration asks anew, and a user has gone.
+ * Before a guest is sent: peers are asked whether they would take it, and say all that stands in
+ * its way at once. Whoever asked, a user or a migration that has no target yet, hears of it when
+ * all have answered, or the time is over. Nothing of it is stored: after a restart a migration asks
+ * anew, and a user has gone.
  */
 #include <string.h>
 
@@ -54,9 +55,10 @@ static void check_free(struct asked_check *c)
 	free(c);
 }
 
-/* ---- what they said ----------------------------------------------------------------------------------- */
+/* ---- what they said -------------------------------------------------------------------------- */
 
-/* Of those that would take it the one with the most memory left, of equals the first; NULL: none would. */
+/* Of those that would take it the one with the most memory left, of equals the
+ * first; NULL: none would. */
 static const struct candidate *best_of(const struct asked_check *c)
 {
 	const struct candidate *best = NULL;
@@ -99,7 +101,7 @@ static struct findings *all_of(const struct asked_check *c)
 	return all;
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void answer_user(struct agent *agent, const struct asked_check *c, struct now now)
 {
@@ -128,7 +130,8 @@ static bool all_were_heard(const struct asked_check *c)
 	return true;
 }
 
-/* Where all have refused it has failed; one that was not heard may take it yet, and is asked again. */
+/* Where all have refused it has failed; one that was not heard may take it yet,
+ * and is asked again. */
 static void answer_migration(struct agent *agent, const struct asked_check *c, struct now now)
 {
 	struct migration *g = migrations_find(agent, c->migration);
@@ -228,7 +231,7 @@ void checks_done(struct agent *agent)
 	free(agent->checks);
 }
 
-/* ---- asking ---------------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static void ask(struct agent *agent, struct asked_check *c, const char *peer,
 	const struct machine *m, struct now now)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Claims of storage: a PersistentVolumeClaim is a file of its own, which is made when it is first used. It
- * goes when the claim is deleted by command, and stays when only the claim's manifest vanished (design §5). A
- * claim that a run uses goes after the run.
+ * Claims of storage: a PersistentVolumeClaim is a file of its own, which is made when it is first
+ * used. It goes when the claim is deleted by command, and stays when only the claim's manifest
+ * vanished (design §5). A claim that a run uses goes after the run.
  */
 #include "core/claim.h"
 
@@ -149,7 +149,7 @@ enum obstacle claims_obstacle(const struct agent *agent, const struct machine *m
 	return found;
 }
 
-/* ---- its file is made ----------------------------------------------------------------------------- */
+/* ---- its file is made ------------------------------------------------------------------------ */
 
 void claims_bound(struct agent *agent, struct record *r)
 {
@@ -174,7 +174,7 @@ void claims_made(struct agent *agent, const struct machine *m)
 	}
 }
 
-/* ---- the end of one --------------------------------------------------------------------------------- */
+/* ---- the end of one -------------------------------------------------------------------------- */
 
 /* By its name, or as a hostDisk of that path where such may lie there. */
 static bool uses(const struct machine *m, const struct record *r, const char *file)
@@ -189,8 +189,8 @@ static bool uses(const struct machine *m, const struct record *r, const char *fi
 	return false;
 }
 
-/* A run holds its claims as it holds its disks: from before they are made until it is cleaned away. What fills
- * one, or copies it, is not disturbed either. */
+/* A run holds its claims as it holds its disks: from before they are made until it is cleaned away.
+ * What fills one, or copies it, is not disturbed either. */
 static bool is_used(const struct agent *agent, const struct record *r)
 {
 	autofree char *file = claims_file(agent, r);

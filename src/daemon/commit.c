@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commit of a turn: all that changed, in one transaction. One that fails keeps everything back and is
- * tried again, with a growing pause; nothing new is decided meanwhile.
+ * The commit of a turn: all that changed, in one transaction. One that fails keeps everything back
+ * and is tried again, with a growing pause; nothing new is decided meanwhile.
  */
 #include "core/restart.h"
 #include "core/status.h"
@@ -198,7 +198,8 @@ static void commit_failed(struct agent *agent, struct turn *turn, struct now now
 	replies_refuse(agent);
 }
 
-/* After a commit that was tried again the machines are still to be decided about: only saving was. */
+/* After a commit that was tried again the machines are still to be decided about: only saving
+ * was. */
 static void committed(struct agent *agent, struct turn *turn)
 {
 	bool undecided = agent->uncommitted;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settings in a table: name in the file, option on the command line, default. The file may be missing only
- * at its default path.
+ * Settings in a table: name in the file, option on the command line, default. The file may be
+ * missing only at its default path.
  */
 #include "daemon/config_private.h"
 

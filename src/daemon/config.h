@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent's own configuration: defaults, then the file (kind AgentConfiguration, vmagent.io/v1), then
- * the command line, each overriding the one before. Read once, before anything is started.
+ * The agent's own configuration: defaults, then the file (kind AgentConfiguration, vmagent.io/v1),
+ * then the command line, each overriding the one before. Read once, before anything is started.
  */
 #ifndef VMAGENT_DAEMON_CONFIG_H
 #define VMAGENT_DAEMON_CONFIG_H
@@ -53,8 +53,9 @@ struct config {
 };
 
 /*
- * Reads arguments and file. *ret_action says what was asked for; HELP and VERSION read no file. Errors:
- * ERR_BAD_REQUEST for the arguments, ERR_INVALID with file:line:column for the file, ERR_IO.
+ * Reads arguments and file. *ret_action says what was asked for; HELP and VERSION read
+ * no file. Errors: ERR_BAD_REQUEST for the arguments, ERR_INVALID with file:line:column
+ * for the file, ERR_IO.
  */
 int config_load(int argc, char **argv, struct config *ret_config, enum config_action *ret_action,
 	struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the configuration file gives to guests for themselves: CPUs that are set aside, and devices of the host by the names that
- * manifests use.
+ * What the configuration file gives to guests for themselves: CPUs that are set aside, and devices
+ * of the host by the names that manifests use.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The configuration file: kind AgentConfiguration. Unknown fields and values out of bounds are refused with
- * their place.
+ * The configuration file: kind AgentConfiguration. Unknown fields and values out of bounds are
+ * refused with their place.
  */
 #include "core/quantity.h"
 #include "daemon/config_private.h"

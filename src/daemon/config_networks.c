@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Networks in the configuration file: what the pod network is, networks by the names that manifests use, pools of SR-IOV
- * devices.
+ * Networks in the configuration file: what the pod network is, networks by the names that manifests
+ * use, pools of SR-IOV devices.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int refuse(const char *path, const struct node *at, struct err *err, cons
 	return config_refuse(path, at, err, words);
 }
 
-/* ---- podNetwork ------------------------------------------------------------------------------------ */
+/* ---- podNetwork ------------------------------------------------------------------------------ */
 
 static bool is_pod_type(const char *text)
 {
@@ -77,7 +77,7 @@ int config_read_pod_network(struct config *config, const char *path, const struc
 	return 0;
 }
 
-/* ---- networks ---------------------------------------------------------------------------------------- */
+/* ---- networks -------------------------------------------------------------------------------- */
 
 int config_read_networks(struct config *config, const char *path, const struct node *map,
 	struct err *err)
@@ -106,7 +106,7 @@ int config_read_networks(struct config *config, const char *path, const struct n
 	return 0;
 }
 
-/* ---- sriovPools -------------------------------------------------------------------------------------- */
+/* ---- sriovPools ------------------------------------------------------------------------------ */
 
 static int read_vfs(struct sriov_pool *pool, const char *path, const struct node *list,
 	struct err *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Peers in the configuration file: who they are and where, and what a few texts beside them must look like.
+ * Peers in the configuration file: who they are and where, and what a few texts beside
+ * them must look like.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

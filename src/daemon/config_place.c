@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the configuration file says of this host to those who choose where guests run: labels and taints, as a node of
- * Kubernetes has them.
+ * What the configuration file says of this host to those who choose where guests run: labels and
+ * taints, as a node of Kubernetes has them.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the two sources of the configuration share: config.c has the tables of settings and reads the
- * command line, config_file.c reads the file, config_peers.c, config_images.c, config_storage.c and config_networks.c what it says of those.
+ * What the two sources of the configuration share: config.c has the tables of settings and reads
+ * the command line, config_file.c reads the file, config_peers.c, config_images.c, config_storage.c
+ * and config_networks.c what it says of those.
  */
 #ifndef VMAGENT_DAEMON_CONFIG_PRIVATE_H
 #define VMAGENT_DAEMON_CONFIG_PRIVATE_H

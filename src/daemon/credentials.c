@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Passwords and keys of the users in guests, which their agents are told: made of Secrets as they are now, and told
- * again when those change.
+ * Passwords and keys of the users in guests, which their agents are told: made of Secrets as they
+ * are now, and told again when those change.
  */
 #include "core/credentials.h"
 

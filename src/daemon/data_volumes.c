@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DataVolumes: each makes a claim of its own name and has it filled, once. What is filled is durable before it
- * is begun, and a claim is bound only when its image is whole; so a crash begins anew what was not done. A DataVolume
- * takes its claim along when it goes, and a VM those that its templates made.
+ * DataVolumes: each makes a claim of its own name and has it filled, once. What is filled is
+ * durable before it is begun, and a claim is bound only when its image is whole; so a crash
+ * begins anew what was not done. A DataVolume takes its claim along when it goes, and a VM those
+ * that its templates made.
  */
 #include "core/claim.h"
 #include "core/edit.h"
@@ -45,7 +46,7 @@ static void note(struct agent *agent, const struct record *r, const char *reason
 	agent_note(agent, &r->meta, &what);
 }
 
-/* ---- what it is filled from ------------------------------------------------------------------------ */
+/* ---- what it is filled from ------------------------------------------------------------------ */
 
 static const struct record *source_of(const struct agent *agent, const struct record *dv,
 	const struct fill *fill)
@@ -102,7 +103,7 @@ static char *wait_words(const struct agent *agent, const struct record *dv, cons
 		fill->claim, fill->ns ? fill->ns : dv->meta.ns);
 }
 
-/* ---- its steps ------------------------------------------------------------------------------------- */
+/* ---- its steps ------------------------------------------------------------------------------- */
 
 /* Makes the object of that tree, which it takes; NULL if there is no room for it. */
 static struct record *make(struct agent *agent, enum object_kind kind, struct node *root,
@@ -245,7 +246,7 @@ static void decide(struct agent *agent, struct record *dv, struct now now)
 	fill_done(&fill);
 }
 
-/* ---- the result ------------------------------------------------------------------------------------ */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static struct record *find_fill(const struct agent *agent, uint64_t op)
 {
@@ -305,7 +306,7 @@ bool data_volumes_copy(const struct agent *agent, const char *file)
 	return false;
 }
 
-/* ---- of a VM --------------------------------------------------------------------------------------- */
+/* ---- of a VM --------------------------------------------------------------------------------- */
 
 static void make_templates(struct agent *agent, const struct machine *m, struct now now)
 {
@@ -381,7 +382,7 @@ void data_volumes_leave(struct agent *agent, const struct machine *m, bool orpha
 	}
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------ */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 void data_volumes_delete(struct agent *agent, struct record *dv, bool by_file, struct now now)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host that will not come back: whoever says so vouches that it is without power, and what waits for its word is settled
- * without it, each migration by how far it had come. Who said it, and when, is stored with the same commit. Nothing here
- * looks whether it is true: that a host does not answer is no proof.
+ * A host that will not come back: whoever says so vouches that it is without power, and what waits
+ * for its word is settled without it, each migration by how far it had come. Who said it, and when,
+ * is stored with the same commit. Nothing here looks whether it is true: that a host does not
+ * answer is no proof.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 #define VALUE_NAME "dead_peers" /* lines of NAME, wall time and user */
 
-/* ---- stored ----------------------------------------------------------------------------------------- */
+/* ---- stored ---------------------------------------------------------------------------------- */
 
 void dead_load(struct agent *agent)
 {
@@ -63,7 +64,7 @@ void dead_is_back(struct agent *agent, struct peer_facts *peer)
 	agent->peers.dead_changed = true;
 }
 
-/* ---- what becomes of each ----------------------------------------------------------------------------- */
+/* ---- what becomes of each -------------------------------------------------------------------- */
 
 static const char *take_over(struct agent *agent, struct migration *g, struct now now)
 {
@@ -113,7 +114,8 @@ static const char *settle(struct agent *agent, struct migration *g, struct now n
 	return NULL;
 }
 
-/* One that answers can be asked; but one that has lost its database does not know what it is asked. */
+/* One that answers can be asked; but one that has lost its database does not know
+ * what it is asked. */
 static bool is_settled_by(const struct migration *g, const struct peer_facts *peer)
 {
 	return streq(g->peer, peer->config->name) && !migration_is_over(g) && !g->removed &&

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which run holds which file of the host: an index by path, so that no two guests write to the same
- * disk (users.md 32). A run holds its files from before they are made until it is cleaned away. It goes
- * by the paths as the manifests write them; what escapes that, QEMU's own lock on the image refuses.
+ * Which run holds which file of the host: an index by path, so that no two guests write to the
+ * same disk (users.md 32). A run holds its files from before they are made until it is cleaned
+ * away. It goes by the paths as the manifests write them; what escapes that, QEMU's own lock
+ * on the image refuses.
  */
 #include <string.h>
 
 #include "daemon/obstacles.h"
 
-/* What two runs may do with one file at a time: both read it, or both know that the other writes to it. */
+/* What two runs may do with one file at a time: both read it, or both know that the
+ * other writes to it. */
 enum use { USE_READ, USE_SHARE, USE_WRITE };
 
 struct disk_claim {

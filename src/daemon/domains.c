@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The connection's domains that are not runs of ours, as the newest list showed them: kept to be shown,
- * never touched (design §4). An event about such a domain makes a list sooner than its time.
+ * The connection's domains that are not runs of ours, as the newest list showed them: kept to be
+ * shown, never touched (design §4). An event about such a domain makes a list sooner than its time.
  */
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -59,7 +59,7 @@ void domains_look_soon(struct agent *agent)
 		agent->list_at = MIN(agent->list_at, agent->list_sent + SECONDS(LIST_AGAIN_S));
 }
 
-/* ---- shown ------------------------------------------------------------------------------------ */
+/* ---- shown ----------------------------------------------------------------------------------- */
 
 static cJSON *domain_json(const struct agent *agent, const struct domain_info *info)
 {

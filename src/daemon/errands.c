@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Errands: a picture of a guest's display, a connection to one of its ports, what its agent knows. The op leaves with the next commit as every op
- * does, but nothing is decided from what it brings: the client gets it at once, or hears that it took too long.
+ * Errands: a picture of a guest's display, a connection to one of its ports, what its agent knows.
+ * The op leaves with the next commit as every op does, but nothing is decided from what it brings:
+ * the client gets it at once, or hears that it took too long.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fold of the manifest folder: which files there are now, and what is to go because its file went:
- * gracefully, unless so much vanishes at once that it must be a mistake (design §5).
+ * The fold of the manifest folder: which files there are now, and what is to go because its file
+ * went: gracefully, unless so much vanishes at once that it must be a mistake (design §5).
  */
 #include "daemon/folder.h"
 
@@ -24,7 +24,7 @@ static void fold_files(struct agent *agent, const struct folder_input *in, struc
 	free(files);
 }
 
-/* ---- removals ------------------------------------------------------------------------------------ */
+/* ---- removals -------------------------------------------------------------------------------- */
 
 static void mark_absent(struct agent *agent, const struct folder_input *in)
 {
@@ -147,7 +147,7 @@ void input_folder(struct agent *agent, const struct input *input, struct now now
 	settle_removals(agent, in, now);
 }
 
-/* ---- objects that are gone ------------------------------------------------------------------------ */
+/* ---- objects that are gone ------------------------------------------------------------------- */
 
 void folder_forgotten(struct agent *agent, enum object_kind kind, const struct object_meta *meta,
 	struct now now)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One manifest file on its way into the objects: manifest_file.c reads and applies it, folder.c knows
- * which files there are and what it means that some are not.
+ * One manifest file on its way into the objects: manifest_file.c reads and applies it, folder.c
+ * knows which files there are and what it means that some are not.
  */
 #ifndef VMAGENT_DAEMON_FOLDER_H
 #define VMAGENT_DAEMON_FOLDER_H
@@ -18,7 +18,8 @@ struct file { /* one manifest file in the fold */
 	struct buf errors;
 };
 
-/* Reads it: what it no longer declares is marked as gone; a bad one is rejected and changes nothing. */
+/* Reads it: what it no longer declares is marked as gone; a bad one is rejected and changes
+ * nothing. */
 void file_read(struct file *f, const struct folder_doc_file *in);
 /* Merges what it declares into the objects; what cannot be is rejected. */
 void file_apply(struct file *f);

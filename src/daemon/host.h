@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The real host behind the hypervisor port: libvirt for domains, the image adapter for volumes, QEMU's
- * log for its words. It only routes each op to the one that knows it. Loop thread only.
+ * The real host behind the hypervisor port: libvirt for domains, the image adapter for volumes,
+ * QEMU's log for its words. It only routes each op to the one that knows it. Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_HOST_H
 #define VMAGENT_DAEMON_HOST_H
@@ -27,7 +27,8 @@ struct host {
 	unsigned endings;            /* relays that are told to end at this moment */
 };
 
-/* config and what the sink points to must outlive it. Connects only at hv_start(). Until `migrations` is set there are none. */
+/* config and what the sink points to must outlive it. Connects only at hv_start(). Until
+ * `migrations` is set there are none. */
 void host_init(struct host *host, uv_loop_t *loop, const struct config *config,
 	struct hv_sink sink);
 

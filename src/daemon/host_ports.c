@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which run has which port of the host, so that no two want the same. A run holds its ports as it holds its disks. What
- * other programs have is found when it is prepared.
+ * Which run has which port of the host, so that no two want the same. A run holds its ports as it
+ * holds its disks. What other programs have is found when it is prepared.
  */
 #include <string.h>
 

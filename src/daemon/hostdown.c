@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host goes down: nothing begins any more, and what runs is told to stop, the highest start order
- * first; the next lower one when no guest of the higher is left. That it does is stored with the boot id,
- * so that a restart of the agent goes on with it and a boot of the host ends it. Which guests are left
- * follows from what the decider says of each machine.
+ * The host goes down: nothing begins any more, and what runs is told to stop, the highest start
+ * order first; the next lower one when no guest of the higher is left. That it does is stored with
+ * the boot id, so that a restart of the agent goes on with it and a boot of the host ends it. Which
+ * guests are left follows from what the decider says of each machine.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define VALUE_NAME  "host_shutdown"
 #define GROUP_LEAST SECONDS(10) /* what each order gets, if the host has that much time at all */
 
-/* ---- stored ----------------------------------------------------------------------------------- */
+/* ---- stored ---------------------------------------------------------------------------------- */
 
 void hostdown_load(struct agent *agent)
 {
@@ -64,9 +64,10 @@ void hostdown_committed(struct agent *agent)
 			actor);
 }
 
-/* ---- the guests that are left ------------------------------------------------------------------- */
+/* ---- the guests that are left ---------------------------------------------------------------- */
 
-/* Each order that is still to come has its time kept for it; none gets less than it needs to hear of it. */
+/* Each order that is still to come has its time kept for it; none gets less than it needs
+ * to hear of it. */
 static msec group_deadline(const struct hostdown *h, struct now now)
 {
 	const struct machine_list *l = &h->members;
@@ -138,7 +139,7 @@ void hostdown_done(struct agent *agent)
 	machine_list_done(&agent->hostdown.members);
 }
 
-/* ---- orders ------------------------------------------------------------------------------------- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 
 static void mark_all(struct agent *agent)
 {
@@ -195,7 +196,7 @@ int hostdown_check(const struct agent *agent, enum verb verb, struct err *err)
 		"--cancel' calls that off");
 }
 
-/* ---- how it stands -------------------------------------------------------------------------------- */
+/* ---- how it stands --------------------------------------------------------------------------- */
 
 static cJSON *guest_json(const struct machine *m)
 {

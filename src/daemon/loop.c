@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Glue: inputs arrive by callbacks of any handle, and before the loop blocks the agent has its turn.
- * An idle agent wakes up for nothing but its own next deadline.
+ * Glue: inputs arrive by callbacks of any handle, and before the loop blocks the agent has its
+ * turn. An idle agent wakes up for nothing but its own next deadline.
  */
 #include "daemon/loop.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects that go along with a machine: what it names in its namespace. At their new host they say with which machine
- * they came, and go on with it; what was there before stays as it is.
+ * The objects that go along with a machine: what it names in its namespace. At their new host they
+ * say with which machine they came, and go on with it; what was there before stays as it is.
  */
 #include <string.h>
 
@@ -246,8 +246,9 @@ static void move_origin(struct agent *agent, const struct record *r)
 	o->changed = agent->origins.changed = true;
 }
 
-/* A claim's file is where both hosts reach it, and in use by the other one: it stays, and whoever deletes the claim
- * has to do so there. Its DataVolume would have it filled again, and goes as well. */
+/* A claim's file is where both hosts reach it, and in use by the other one: it stays, and
+ * whoever deletes the claim has to do so there. Its DataVolume would have it filled again,
+ * and goes as well. */
 static void leave(struct agent *agent, struct record *r, bool came, bool moved, struct now now)
 {
 	struct record *maker = maker_of(agent, r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Four views on the same machines: a sorted table that owns them, the index of the UUIDs that they claim,
- * the queue of dirty ones, and a binary heap of those that want to be woken. It knows nothing of what
- * machines are for.
+ * Four views on the same machines: a sorted table that owns them, the index of the UUIDs that they
+ * claim, the queue of dirty ones, and a binary heap of those that want to be woken. It knows
+ * nothing of what machines are for.
  */
 #include "daemon/machines.h"
 
@@ -62,8 +62,8 @@ struct machine *machines_get(struct machines *ms, const char *ns, const char *na
 
 /* ---- the index of UUIDs ---------------------------------------------------------------------- */
 
-/* The first entry of that UUID, or where it would be. Two may claim the same one: requests are refused
- * that would have it so, but a database may hold it from before. */
+/* The first entry of that UUID, or where it would be. Two may claim the same one: requests are
+ * refused that would have it so, but a database may hold it from before. */
 static size_t index_place(const struct machines *ms, const char *uuid)
 {
 	size_t low = 0, high = ms->n_index;

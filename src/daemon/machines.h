@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of machines, by namespace and name and by UUID, with the queue of dirty ones and the heap of
- * their wake-ups: an event costs a binary search, never a walk over all. Loop thread only.
+ * The table of machines, by namespace and name and by UUID, with the queue of dirty ones and the
+ * heap of their wake-ups: an event costs a binary search, never a walk over all. Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_MACHINES_H
 #define VMAGENT_DAEMON_MACHINES_H
@@ -36,7 +36,8 @@ struct machine *machines_get(struct machines *ms, const char *ns, const char *na
 void machines_remove(struct machines *ms, struct machine *m);                        /* and frees */
 void machines_done(struct machines *ms);
 
-/* Puts it into the queue, once. Whoever changed a machine calls this: its UUIDs are looked at again. */
+/* Puts it into the queue, once. Whoever changed a machine calls this: its UUIDs
+ * are looked at again. */
 void machines_mark(struct machines *ms, struct machine *m);
 
 void machines_wake_at(struct machines *ms, struct machine *m, msec at); /* NEVER takes it out */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which run has which MAC address: an index, so that no two guests have the same (users.md 63). A run holds its addresses
- * as it holds its disks: from before it is prepared until it is cleaned away.
+ * Which run has which MAC address: an index, so that no two guests have the same (users.md
+ * 63). A run holds its addresses as it holds its disks: from before it is prepared until
+ * it is cleaned away.
  */
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a manifest file declares, merged three-way into the objects. A file that is bad, empty or
- * unreadable changes nothing, but says where and why (design §5). What is deleted is not decided here.
+ * What a manifest file declares, merged three-way into the objects. A file that is bad,
+ * empty or unreadable changes nothing, but says where and why (design §5). What is deleted
+ * is not decided here.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static bool is_declared_by(const struct origin *o, const char *file)
 	return !o->removed && streq(o->file, file);
 }
 
-/* ---- rejection --------------------------------------------------------------------------------- */
+/* ---- rejection ------------------------------------------------------------------------------- */
 
 static void set_manifest_error(struct agent *agent, const char *file, const char *error)
 {
@@ -59,7 +60,7 @@ static void reject_file(struct agent *agent, const char *name, const char *text)
 	note_file(agent, name, "ManifestRejected", error);
 }
 
-/* ---- parsing ------------------------------------------------------------------------------------ */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 static bool is_configuration(const struct node *root)
 {
@@ -119,7 +120,7 @@ static bool parse_file(struct file *f, const struct folder_doc_file *in)
 	return !f->errors.len;
 }
 
-/* ---- applying ------------------------------------------------------------------------------------ */
+/* ---- applying -------------------------------------------------------------------------------- */
 
 static int apply_merged(struct file *f, const struct target *t, const struct node *merged,
 	struct err *err)
@@ -178,7 +179,8 @@ static void note_applied(struct file *f, const struct manifest *manifest)
 		replace_str(&t.m->vm->manifest_file, f->name);
 }
 
-/* A run that a VM began is not a file's to change; one that the file declared and a VM adopted still is. */
+/* A run that a VM began is not a file's to change; one that the file declared and a
+ * VM adopted still is. */
 static bool is_run_of_vm(const struct file *f, const struct manifest *manifest,
 	const struct origin *o)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The media of a run: made of the objects that it names, as they are when it is prepared. One that names an
- * object which is not there waits for it.
+ * The media of a run: made of the objects that it names, as they are when it is prepared. One that
+ * names an object which is not there waits for it.
  */
 #include <string.h>
 
@@ -71,7 +71,7 @@ void media_fill(const struct agent *agent, const struct machine *m, struct op *o
 	}
 }
 
-/* ---- the same again ----------------------------------------------------------------------------------- */
+/* ---- the same again -------------------------------------------------------------------------- */
 
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent's figures as a page in Prometheus' text format: one table, a row for each name, made anew for each
- * reader. Guests and migrations have KubeVirt's names where the meaning is the same; the daemon's own begin
- * with vmagentd_. Reads the model and changes nothing.
+ * The agent's figures as a page in Prometheus' text format: one table, a row for each name, made
+ * anew for each reader. Guests and migrations have KubeVirt's names where the meaning is the same;
+ * the daemon's own begin with vmagentd_. Reads the model and changes nothing.
  */
 #include <stdio.h>
 
@@ -22,8 +22,8 @@ struct label {
 	const char *name, *value;
 };
 
-/* labels end with one that has no name; NULL: none. Their values are names as in DNS, phases and versions: none has
- * what would have to be escaped. */
+/* labels end with one that has no name; NULL: none. Their values are names as in DNS, phases and
+ * versions: none has what would have to be escaped. */
 static void sample(struct page *p, const struct label *labels, double value)
 {
 	buf_puts(&p->text, p->name);
@@ -42,7 +42,7 @@ static void sample(struct page *p, const struct label *labels, double value)
 		}                    \
 	}
 
-/* ---- the agent ------------------------------------------------------------------------------------------ */
+/* ---- the agent ------------------------------------------------------------------------------- */
 
 static void build(struct page *p)
 {
@@ -66,7 +66,7 @@ static void rebuilding(struct page *p)
 	sample(p, NULL, p->agent->rebuilding);
 }
 
-/* ---- guests --------------------------------------------------------------------------------------------- */
+/* ---- guests ---------------------------------------------------------------------------------- */
 
 static void vms(struct page *p)
 {
@@ -97,7 +97,7 @@ static void vmi_phases(struct page *p)
 			n[phase]);
 }
 
-/* ---- migrations ----------------------------------------------------------------------------------------- */
+/* ---- migrations ------------------------------------------------------------------------------ */
 
 /* The source counts them; both would count each twice. */
 static unsigned phases_between(const struct page *p, enum migration_phase first,
@@ -174,7 +174,7 @@ static void in_doubt(struct page *p)
 	}
 }
 
-/* ---- peers ---------------------------------------------------------------------------------------------- */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 static void peer_up(struct page *p)
 {
@@ -212,7 +212,7 @@ static void certificates(struct page *p)
 	}
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct { /* all are gauges */

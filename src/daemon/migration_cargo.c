@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The object travels with its guest: the target shows it under the same name, as it was ordered, and with the
- * times of the source, whose word they are, until the guest has changed hands.
+ * The object travels with its guest: the target shows it under the same name, as it was ordered,
+ * and with the times of the source, whose word they are, until the guest has changed hands.
  */
 #include "core/edit.h"
 #include "core/json.h"
@@ -40,7 +40,7 @@ void migration_object_pack(cJSON *cargo, const struct migration *g)
 	migration_tell_course(json, g);
 }
 
-/* ---- what came ---------------------------------------------------------------------------------------- */
+/* ---- what came ------------------------------------------------------------------------------- */
 
 static const char *text_at(const cJSON *json, const char *key)
 {
@@ -65,7 +65,8 @@ static void set_tree(struct node *root, const char *path, const char *text)
 		node_set_path(root, path, tree);
 }
 
-/* As the source has it, if this host would take it from a user: its labels and annotations reach clients. */
+/* As the source has it, if this host would take it from a user: its labels and annotations reach
+ * clients. */
 static void take_order(struct agent *agent, struct migration *g, const cJSON *json)
 {
 	struct node *root = migration_object_tree(g);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many migrations may leave this host at once, in which order, and what each of them may take: the
- * configuration's word, and over it that of the MigrationPolicy which suits the machine best. Loop thread only.
+ * How many migrations may leave this host at once, in which order, and what each of them may
+ * take: the configuration's word, and over it that of the MigrationPolicy which suits the machine
+ * best. Loop thread only.
  */
 #include "core/migration_offer.h"
 #include "core/migration_policy.h"
@@ -10,7 +11,7 @@
 
 #define PROGRESS_MS 1000 /* between two that are shown */
 
-/* ---- whose turn it is ---------------------------------------------------------------------------------------- */
+/* ---- whose turn it is ------------------------------------------------------------------------ */
 
 /* Of those that wait: the more urgent, then whoever asked first. */
 static bool comes_before(const struct migration *a, const struct migration *b)
@@ -42,7 +43,7 @@ const struct migration_config *agent_migrations(const struct agent *agent)
 	return agent->options->migrations ? &agent->options->tuning.migrations : NULL;
 }
 
-/* ---- what it may do -------------------------------------------------------------------------------------------- */
+/* ---- what it may do -------------------------------------------------------------------------- */
 
 void migration_limits_freeze(const struct agent *agent, struct migration *g, const struct vmi *vmi)
 {
@@ -63,7 +64,7 @@ void migration_limits_freeze(const struct agent *agent, struct migration *g, con
 		g->limits.post_copy = false;
 }
 
-/* ---- the target's answer ------------------------------------------------------------------------------------ */
+/* ---- the target's answer --------------------------------------------------------------------- */
 
 /* Of the first attempt: that of post-copy is held by nobody. */
 void migration_note_answer(struct machine *m, bool held)
@@ -74,7 +75,7 @@ void migration_note_answer(struct machine *m, bool held)
 		g->held = held;
 }
 
-/* ---- how far it is ---------------------------------------------------------------------------------------------- */
+/* ---- how far it is --------------------------------------------------------------------------- */
 
 void migration_note_progress(struct agent *agent, struct machine *m,
 	const struct migration_progress *progress)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A migration as its users see it: an object with a name of its own. What it does is migrations_turn.c's;
- * whether it may begin is asked where a request to migrate asks it, too.
+ * A migration as its users see it: an object with a name of its own. What it does is
+ * migrations_turn.c's; whether it may begin is asked where a request to migrate asks it, too.
  */
 #include "daemon/migration_objects.h"
 
@@ -20,7 +20,7 @@ struct migration *migration_object_find(const struct agent *agent, const char *n
 	return NULL;
 }
 
-/* ---- creating --------------------------------------------------------------------------------------- */
+/* ---- creating -------------------------------------------------------------------------------- */
 
 static struct request request_of(const struct manifest *manifest)
 {
@@ -115,7 +115,7 @@ void migration_object_name(struct agent *agent, struct migration *g, const char 
 	migration_touch(agent, g);
 }
 
-/* ---- changing ---------------------------------------------------------------------------------------- */
+/* ---- changing -------------------------------------------------------------------------------- */
 
 static struct node *spec_tree(const struct migration *g)
 {
@@ -192,7 +192,7 @@ char *migration_object_preview(const struct agent *agent, const struct migration
 	return document;
 }
 
-/* ---- deleting ----------------------------------------------------------------------------------------- */
+/* ---- deleting -------------------------------------------------------------------------------- */
 
 /* The guest is where it is to stay; only the other host has to hear so still. */
 static bool has_ended(const struct migration *g)
@@ -251,7 +251,7 @@ bool migration_objects_are_in(const struct agent *agent, const char *ns)
 	return false;
 }
 
-/* ---- turns and words ----------------------------------------------------------------------------------- */
+/* ---- turns and words ------------------------------------------------------------------------- */
 
 int migration_object_urgency(const struct migration *g)
 {

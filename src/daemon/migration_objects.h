@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * VirtualMachineInstanceMigrations as objects that users make, read and delete. The object is the migration
- * itself, of which this host has its own end: there is nothing beside it that could say something else.
+ * VirtualMachineInstanceMigrations as objects that users make, read and delete. The object is
+ * the migration itself, of which this host has its own end: there is nothing beside it that
+ * could say something else.
  */
 #ifndef VMAGENT_DAEMON_MIGRATION_OBJECTS_H
 #define VMAGENT_DAEMON_MIGRATION_OBJECTS_H
@@ -14,8 +15,8 @@
 struct migration *migration_object_find(const struct agent *agent, const char *ns,
 	const char *name);
 
-/* Whether what the manifest orders can begin; nothing of that name is there. Errors: as a request's to migrate,
- * and ERR_INVALID: there is no such run. */
+/* Whether what the manifest orders can begin; nothing of that name is there. Errors: as a request's
+ * to migrate, and ERR_INVALID: there is no such run. */
 int migration_object_check(const struct agent *agent, const struct manifest *manifest,
 	struct err *err);
 /* … and begins it. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The migrations that this host takes part in: kept, saved with the turn's commit, and found by their UID. At
- * most MIGRATIONS_AT_ONCE_MAX in each direction are under way, so that all that are not over are looked at in
- * each turn.
+ * The migrations that this host takes part in: kept, saved with the turn's commit, and found by
+ * their UID. At most MIGRATIONS_AT_ONCE_MAX in each direction are under way, so that all that are
+ * not over are looked at in each turn.
  */
 #include <stdio.h>
 #include <string.h>
@@ -113,7 +113,7 @@ int agent_check_orders(const struct machine *m, struct err *err)
 	return m && m->migration && migration_refuses(m->migration, err) ? -(int)err->code : 0;
 }
 
-/* ---- loading and saving -------------------------------------------------------------------------- */
+/* ---- loading and saving ---------------------------------------------------------------------- */
 
 struct loading {
 	struct agent *agent;
@@ -139,8 +139,8 @@ static int load_row(void *ctx, const struct object_row *row)
 	return 0;
 }
 
-/* As they came. Those of an older database have no numbers: of one machine each owner's epoch is a later one, and clocks
- * may be set back. */
+/* As they came. Those of an older database have no numbers: of one machine each owner's epoch is a
+ * later one, and clocks may be set back. */
 static int by_arrival(const void *a, const void *b)
 {
 	const struct migration *x = *(struct migration *const *)a,
@@ -318,7 +318,7 @@ void migrations_prune(struct agent *agent, const struct migration *newest)
 	prune_all(agent);
 }
 
-/* ---- requests ------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 int migrations_check_run(const struct vmi *vmi, struct err *err)
 {
@@ -399,7 +399,8 @@ struct migration *migrations_begin(struct agent *agent, const struct request *re
 	return g;
 }
 
-/* Too late is too late: libvirt calls nothing off once the target has all of it, and from RELEASED on it is the target's. */
+/* Too late is too late: libvirt calls nothing off once the target has all of it, and from RELEASED
+ * on it is the target's. */
 int migrations_check_cancel(const struct migration *g, struct err *err)
 {
 	if (g->role == MIGRATION_TARGET)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What migrations_turn.c and migration_owners.c share: one migration with its machine, and what is said and done of both. */
+/* What migrations_turn.c and migration_owners.c share: one migration with its machine, and what is
+ * said and done of both. */
 #ifndef VMAGENT_DAEMON_MIGRATIONS_PRIVATE_H
 #define VMAGENT_DAEMON_MIGRATIONS_PRIVATE_H
 

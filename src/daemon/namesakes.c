@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which VMs name the same disk to write to, or the same MAC address: an index of what the templates name, so that whoever
- * applies the second one is told of the first at once, before either runs.
+ * Which VMs name the same disk to write to, or the same MAC address: an index of what the templates
+ * name, so that whoever applies the second one is told of the first at once, before either runs.
  *
- * It warns and refuses nothing: files come in any order, a VM may take another one's place, and of two only one need ever
- * run. That no two run at a time is the business of disks.c and macs.c.
+ * It warns and refuses nothing: files come in any order, a VM may take another one's place, and of
+ * two only one need ever run. That no two run at a time is the business of disks.c and macs.c.
  */
 #include <string.h>
 
@@ -34,7 +34,8 @@ static size_t place_of(const struct namesakes *names, const char *what)
 	return low;
 }
 
-/* Of those of one thing in the order of their names, so that who is told of first does not depend on who came first. */
+/* Of those of one thing in the order of their names, so that who is told of first does not depend
+ * on who came first. */
 static void add(struct namesakes *names, const struct machine *m, char **what)
 {
 	size_t at = place_of(names, *what);
@@ -83,7 +84,7 @@ void namesakes_update(struct agent *agent, struct machine *m)
 	node_free(spec);
 }
 
-/* ---- what is said of it ------------------------------------------------------------------------------------------- */
+/* ---- what is said of it ---------------------------------------------------------------------- */
 
 /* Another VM that is to run. */
 static const struct machine *rival(const struct agent *agent, const struct manifest *manifest,
@@ -111,7 +112,8 @@ static bool is_to_run(const struct manifest *manifest)
 		(manifest->kind == KIND_VM && spec_run_strategy(spec, &running) != STRATEGY_HALTED);
 }
 
-/* Who gives an order where the machine was before gets another one: only a file of the folder is known to mean the old. */
+/* Who gives an order where the machine was before gets another one: only a file of the folder is
+ * known to mean the old. */
 static void warn_of_moved(const struct agent *agent, const struct manifest *manifest,
 	struct buf *out)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Namespaces. One exists from its first use on, or because it was created; deleting one deletes what lies in
- * it, gracefully, and it goes when the last of that has gone. Meanwhile nothing new begins in it.
+ * Namespaces. One exists from its first use on, or because it was created; deleting one deletes
+ * what lies in it, gracefully, and it goes when the last of that has gone. Meanwhile nothing
+ * new begins in it.
  */
 #include <string.h>
 
@@ -57,7 +58,7 @@ int namespace_check(const struct agent *agent, const char *name, struct err *err
 		name);
 }
 
-/* ---- the end of one ---------------------------------------------------------------------------- */
+/* ---- the end of one -------------------------------------------------------------------------- */
 
 struct order {
 	const struct actor *actor;
@@ -192,7 +193,7 @@ void namespaces_turn(struct agent *agent)
 	}
 }
 
-/* ---- its events --------------------------------------------------------------------------------- */
+/* ---- its events ------------------------------------------------------------------------------ */
 
 struct doomed { /* events of a namespace that goes */
 	struct object_row *rows;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * To what a run's interfaces are attached: their networks are looked up among the records, then in the configuration. What
- * is not there keeps the run from being prepared; what the host itself lacks is found when it is.
+ * To what a run's interfaces are attached: their networks are looked up among the records, then in
+ * the configuration. What is not there keeps the run from being prepared; what the host itself
+ * lacks is found when it is.
  */
 #include <string.h>
 
@@ -95,7 +96,7 @@ void networks_free(struct attachment *list, size_t n)
 	free(list);
 }
 
-/* ---- what ops need ---------------------------------------------------------------------------------- */
+/* ---- what ops need --------------------------------------------------------------------------- */
 
 static void add_network(struct op *op, char *name, char *xml, bool or_user)
 {

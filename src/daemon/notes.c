@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happened, kept until the commit: then each note is an Event object with a number, and one log
- * line. Numbers have no gaps, because they are given within the transaction.
+ * What happened, kept until the commit: then each note is an Event object with a number, and one
+ * log line. Numbers have no gaps, because they are given within the transaction.
  */
 #include <inttypes.h>
 #include <stdio.h>

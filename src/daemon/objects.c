@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checked manifests become objects of the model, and objects become trees again for merging. Shared by
- * requests and the manifest folder, so that both make exactly the same objects.
+ * Checked manifests become objects of the model, and objects become trees again for merging. Shared
+ * by requests and the manifest folder, so that both make exactly the same objects.
  */
 #include <string.h>
 
@@ -239,7 +239,8 @@ static void note_created(struct agent *agent, const struct manifest *manifest,
 	agent_note(agent, t.meta, &what);
 }
 
-/* A run that belongs to nobody is not in a VM's way: the VM adopts it, or waits until it is gone (§7.3). */
+/* A run that belongs to nobody is not in a VM's way: the VM adopts it, or waits until
+ * it is gone (§7.3). */
 static int check_machine(const struct agent *agent, const struct manifest *manifest,
 	struct err *err)
 {

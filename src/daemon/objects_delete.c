@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects are deleted: whether one may be, and by whom it is done for its kind. Shared by requests and the
- * manifest folder.
+ * Objects are deleted: whether one may be, and by whom it is done for its kind. Shared by requests
+ * and the manifest folder.
  */
 #include "daemon/migration_objects.h"
 #include "daemon/obstacles.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What keeps a run from being prepared, in the order of a table: the first one found is what is told. A run
- * that waits looks again by itself now and then, and at once when something of what it may wait for changes.
+ * What keeps a run from being prepared, in the order of a table: the first one found is what is
+ * told. A run that waits looks again by itself now and then, and at once when something of what it
+ * may wait for changes.
  */
 #include "daemon/obstacles.h"
 
@@ -25,8 +26,8 @@ static obstacle_fn *const checks[] = {
 	capacity_obstacle,
 };
 
-/* More than those who wait: what they wait for may change when nothing else of them does. And those who run, whose guest
- * agents are told what Secrets hold. */
+/* More than those who wait: what they wait for may change when nothing else of them does. And those
+ * who run, whose guest agents are told what Secrets hold. */
 static void list_unprepared(struct agent *agent, struct machine *m)
 {
 	bool unprepared = (m->vmi && m->vmi->phase == PHASE_SCHEDULING) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands in the way of a run that is to be prepared, and what a run has of the host until it ends:
- * one file a resource, asked in the order of obstacles.c.
+ * What stands in the way of a run that is to be prepared, and what a run has of the host until it
+ * ends: one file a resource, asked in the order of obstacles.c.
  */
 #ifndef VMAGENT_DAEMON_OBSTACLES_H
 #define VMAGENT_DAEMON_OBSTACLES_H
@@ -101,7 +101,8 @@ struct media_finder {
 struct media_world media_world_of(const struct agent *agent, const struct machine *m,
 	struct media_finder *finder);
 
-/* credentials.c: what the guest's agent is to be told is there, which it is (0: nothing), and goes into its op. */
+/* credentials.c: what the guest's agent is to be told is there, which it is (0: nothing), and
+ * goes into its op. */
 enum obstacle credentials_obstacle(const struct agent *agent, const struct machine *m,
 	char **ret_words);
 int64_t credentials_wanted(const struct agent *agent, const struct machine *m);
@@ -138,7 +139,8 @@ enum obstacle placing_obstacle(const struct agent *agent, const struct machine *
 void obstacles_update(struct agent *agent, struct machine *m);
 /* What keeps m's run from being prepared now; its words are owned by the caller. */
 enum obstacle obstacles_find(const struct agent *agent, const struct machine *m, char **ret_words);
-/* What runs may wait for has changed: an object, or what another run had. Those that wait look again. */
+/* What runs may wait for has changed: an object, or what another run had. Those
+ * that wait look again. */
 void obstacles_turn(struct agent *agent);
 void obstacles_done(struct agent *agent);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Provenance: for each object that a manifest file declares, which file and with what content it was
- * last applied. A row outlives its object and goes only when the file no longer has it (design §5), so
- * that deleted by command stays deleted.
+ * Provenance: for each object that a manifest file declares, which file and with what content it
+ * was last applied. A row outlives its object and goes only when the file no longer has it (design
+ * §5), so that deleted by command stays deleted.
  */
 #include <string.h>
 
@@ -116,7 +116,7 @@ const char *origins_deleted(struct agent *agent, enum object_kind kind, const ch
 	return o->file;
 }
 
-/* ---- loading and saving ----------------------------------------------------------------------- */
+/* ---- loading and saving ---------------------------------------------------------------------- */
 
 static int load_row(void *ctx, const struct provenance_row *row)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether runs may be on this host: its labels and taints, the runs that are on it, its KVM. What is asked of other
- * runs is asked of those that have room, and only if one of the two sides asks anything.
+ * Whether runs may be on this host: its labels and taints, the runs that are on it, its
+ * KVM. What is asked of other runs is asked of those that have room, and only if one of the
+ * two sides asks anything.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which run is let in before others: what its priority class says, as Kubernetes resolves it. A class that is not
- * there is no reason for a guest not to run: it counts as 0.
+ * Which run is let in before others: what its priority class says, as Kubernetes resolves it. A
+ * class that is not there is no reason for a guest not to run: it counts as 0.
  */
 #include "core/json.h"
 #include "daemon/obstacles.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of a run can be reached from outside, and where: questions to the model, which change nothing.
+ * What of a run can be reached from outside, and where: questions to the model, which change
+ * nothing.
  */
 #include "daemon/agent_private.h"
 
@@ -67,7 +68,8 @@ int reach_display(const struct agent *agent, const char *ns, const char *name,
 	return 0;
 }
 
-/* Of the interface to the pod network: KubeVirt lets in what it lists, or all where it lists nothing. */
+/* Of the interface to the pod network: KubeVirt lets in what it lists, or all
+ * where it lists nothing. */
 static bool is_open(const struct vmi_spec *spec, unsigned port)
 {
 	for (size_t i = 0; i < spec->n_interfaces; i++) {

@@ -8,7 +8,7 @@
 
 #include "daemon/agent_private.h"
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static int compare(const struct record *r, enum object_kind kind, const char *ns, const char *name)
 {
@@ -108,7 +108,7 @@ void records_done(struct records *rs)
 	free(rs->gone);
 }
 
-/* ---- the store --------------------------------------------------------------------------------- */
+/* ---- the store ------------------------------------------------------------------------------- */
 
 static int load_row(void *ctx, const struct object_row *row)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of records, by kind, namespace and name. It is all in memory, because deciders will look things
- * up in it. Loop thread only.
+ * The table of records, by kind, namespace and name. It is all in memory, because deciders will
+ * look things up in it. Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_RECORDS_H
 #define VMAGENT_DAEMON_RECORDS_H
@@ -25,7 +25,8 @@ struct record *records_find(const struct records *rs, enum object_kind kind, con
 /* All of a kind, in order; borrowed until one is added or removed. */
 struct record *const *records_of_kind(const struct records *rs, enum object_kind kind,
 	size_t *ret_n);
-/* Whether there is room for one of that size, new or instead of `but`: ERR_FORBIDDEN, as by a quota. */
+/* Whether there is room for one of that size, new or instead of `but`: ERR_FORBIDDEN,
+ * as by a quota. */
 int records_check_room(const struct records *rs, const struct record *but, size_t size,
 	struct err *err);
 /* Takes it over; none of its identity is there. It is marked as changed unless it was loaded. */

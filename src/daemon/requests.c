@@ -96,7 +96,7 @@ void replies_done(struct agent *agent)
 	replies_send(agent);
 }
 
-/* ---- checks that all requests share ------------------------------------------------------------ */
+/* ---- checks that all requests share ---------------------------------------------------------- */
 
 bool request_is_unsaved(struct agent *agent, const struct request *request)
 {
@@ -169,7 +169,7 @@ void input_create(struct agent *agent, const struct input *input, struct now now
 		agent->replies[agent->n_replies - 1].object = node_json(request->manifest->root);
 }
 
-/* ---- delete ------------------------------------------------------------------------------------ */
+/* ---- delete ---------------------------------------------------------------------------------- */
 
 static bool has_run(const struct machine *m, const struct request *request)
 {
@@ -267,7 +267,7 @@ void input_delete(struct agent *agent, const struct input *input, struct now now
 	agent_answer(agent, request, &err, file ? note : NULL);
 }
 
-/* ---- start, stop, restart ------------------------------------------------------------------------ */
+/* ---- start, stop, restart -------------------------------------------------------------------- */
 
 static void apply_effect(struct agent *agent, struct machine *m, const struct verb_effect *effect)
 {
@@ -292,7 +292,8 @@ static void apply_effect(struct agent *agent, struct machine *m, const struct ve
 	agent_mark(agent, m);
 }
 
-/* An orphan that is ending, which it does not adopt, is none of the VM's: an order must not be lost with it. */
+/* An orphan that is ending, which it does not adopt, is none of the VM's: an order must not
+ * be lost with it. */
 static const struct vmi *own_run(const struct machine *m)
 {
 	bool own = m && m->vm && m->vmi && streq(m->vmi->owner, m->vm->meta.uid);
@@ -340,7 +341,7 @@ void input_verb(struct agent *agent, const struct input *input, struct now now)
 	agent_answer(agent, request, &err, NULL);
 }
 
-/* ---- pause, unpause, softreboot, reset ----------------------------------------------------------- */
+/* ---- pause, unpause, softreboot, reset ------------------------------------------------------- */
 
 static int vmi_verb(struct agent *agent, const struct request *request, struct err *err)
 {

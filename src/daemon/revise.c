@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests that change an object's content: replace and patch. A patch is applied to the object as it is in
- * the model at that moment, so that two that arrive together both hold. A dry run shows what would be.
+ * Requests that change an object's content: replace and patch. A patch is applied to the object
+ * as it is in the model at that moment, so that two that arrive together both hold. A dry run
+ * shows what would be.
  */
 #include "core/codec.h"
 #include "core/edit.h"
@@ -32,7 +33,7 @@ static int replace(struct revision *r, struct err *err)
 	return ret < 0 ? ret : revise(r, r->request->manifest, err);
 }
 
-/* ---- patch ------------------------------------------------------------------------------------- */
+/* ---- patch ----------------------------------------------------------------------------------- */
 
 /* The whole document as a client sees it, so that a patch may test and name every part of it. */
 static struct node *document_tree(const struct revision *r)
@@ -111,7 +112,7 @@ static int patch(struct revision *r, struct err *err)
 	return ret;
 }
 
-/* ---- both ---------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 static void input_revision(struct agent *agent, const struct request *request,
 	int (*change)(struct revision *r, struct err *err))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which run has which of the host's things to itself: dedicated CPUs, devices, CIDs. One index by their keys. What a
- * run has is chosen when it is prepared, saved with it in the same commit, and its own until it is cleaned away, also while
- * a failed preparation is tried again, and whatever the configuration says meanwhile.
+ * Which run has which of the host's things to itself: dedicated CPUs, devices, CIDs. One index by
+ * their keys. What a run has is chosen when it is prepared, saved with it in the same commit, and
+ * its own until it is cleaned away, also while a failed preparation is tried again, and whatever
+ * the configuration says meanwhile.
  */
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two sorted lists of machines: those that wait for a slot, and those of the boot round that others wait
- * for. Each changes only with the machine that was just decided about.
+ * Two sorted lists of machines: those that wait for a slot, and those of the boot round that others
+ * wait for. Each changes only with the machine that was just decided about.
  */
 #include "daemon/slots.h"
 
 #include "core/phase.h"
 
-/* ---- slots -------------------------------------------------------------------------------------- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 static void wait_for_slot(struct slots *s, struct machine *m)
 {
@@ -57,7 +57,7 @@ struct machine *slots_next(struct slots *s, unsigned max)
 	return next;
 }
 
-/* ---- the round after a boot ----------------------------------------------------------------------- */
+/* ---- the round after a boot ------------------------------------------------------------------ */
 
 void slots_open_round(struct slots *s, struct machines *machines)
 {
@@ -109,7 +109,7 @@ static msec follow_round(struct slots *s, struct machine *m, const struct plan *
 	return NEVER;
 }
 
-/* ---- news of a machine ---------------------------------------------------------------------------- */
+/* ---- news of a machine ----------------------------------------------------------------------- */
 
 msec slots_follow(struct slots *s, struct machine *m, const struct plan *plan, struct now now)
 {

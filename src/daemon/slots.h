@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starts, so many at a time, and after a boot of the host in order. Whether a machine is to start is the
- * decider's to say; this says when. Nothing is stored of who has a slot: it follows from what the decider
- * says of each machine, so that none can leak and a restart needs no more. Loop thread only.
+ * Starts, so many at a time, and after a boot of the host in order. Whether a machine is to
+ * start is the decider's to say; this says when. Nothing is stored of who has a slot: it
+ * follows from what the decider says of each machine, so that none can leak and a restart needs
+ * no more. Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_SLOTS_H
 #define VMAGENT_DAEMON_SLOTS_H
@@ -21,7 +22,8 @@ struct slots {
 	enum boot_round round;
 };
 
-/* Takes note of what was decided about m. Boot time at which to decide about it again; NEVER: none. */
+/* Takes note of what was decided about m. Boot time at which to decide about it again; NEVER:
+ * none. */
 msec slots_follow(struct slots *slots, struct machine *m, const struct plan *plan, struct now now);
 void slots_forget(struct slots *slots, struct machine *m);
 void slots_done(struct slots *slots);

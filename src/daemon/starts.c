@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may start now: the slots are given at the end of a turn, when all that it decided about have said
- * what they want. After a boot of the host there is a round, in which starts keep an order; it begins when
- * libvirt has been asked about all, and is stored, so that a restart in the middle of it goes on with it.
+ * Who may start now: the slots are given at the end of a turn, when all that it decided about have
+ * said what they want. After a boot of the host there is a round, in which starts keep an order; it
+ * begins when libvirt has been asked about all, and is stored, so that a restart in the middle of
+ * it goes on with it.
  */
 #include "core/phase.h"
 #include "daemon/agent_private.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A travel is an op and the stage that it has come to. Stages are a table: each begins something of which a result comes,
- * and the last one's is the op's. What fails on the way is the op's failure.
+ * A travel is an op and the stage that it has come to. Stages are a table: each begins something of
+ * which a result comes, and the last one's is the op's. What fails on the way is the op's failure.
  */
 #include "daemon/travel.h"
 
@@ -36,7 +36,7 @@ typedef void stage_fn(struct travel *t);
 
 static void next_stage(struct travel *t);
 
-/* ---- relays ------------------------------------------------------------------------------------------------ */
+/* ---- relays ---------------------------------------------------------------------------------- */
 
 static char *folder_of(const struct host *host, const char *migration)
 {
@@ -178,7 +178,7 @@ static void start_relay(struct travel *t)
 	relay_spawn(&start, on_relay, t);
 }
 
-/* ---- adapters ---------------------------------------------------------------------------------------------- */
+/* ---- adapters -------------------------------------------------------------------------------- */
 
 static void make_volumes(struct travel *t)
 {
@@ -194,7 +194,7 @@ static void ask_libvirt(struct travel *t)
 	hv_submit(virt_hypervisor(t->host->virt), &t->op);
 }
 
-/* ---- stages ------------------------------------------------------------------------------------------------ */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 /* One that an earlier life of the agent has left, of which nobody was told. */
 static void end_old_relay(struct travel *t)
@@ -263,8 +263,8 @@ static int end_qemu(const struct travel *t, struct err *err)
 	return t->op.ended ? 0 : qemu_end(pid_file, t->op.uuid, QEMU_END_MS, err);
 }
 
-/* On a worker. Asked before, for what libvirt has resumed is not to be killed, and after: that it was not resumed. Who is
- * not certain lets libvirt have its answer, and then its word. */
+/* On a worker. Asked before, for what libvirt has resumed is not to be killed, and after: that it
+ * was not resumed. Who is not certain lets libvirt have its answer, and then its word. */
 static void seal_on_worker(uv_work_t *work)
 {
 	struct travel *t = work->data;
@@ -296,7 +296,7 @@ static void seal(struct travel *t)
 	uv_queue_work(t->host->loop, &t->work, seal_on_worker, after_relay);
 }
 
-/* ---- the source's relay is watched ------------------------------------------------------------------------- */
+/* ---- the source's relay is watched ----------------------------------------------------------- */
 
 static void tell_held(struct travel *t, bool held)
 {
@@ -315,7 +315,8 @@ static void on_relay_changed(void *ctx, const struct relay_status *status)
 	tell_held(ctx, status && status->finish == RELAY_FINISH_REPLY_HELD);
 }
 
-/* What it is just now is known before libvirt is asked: it may have ended its part already, but for that answer. */
+/* What it is just now is known before libvirt is asked: it may have ended its part already,
+ * but for that answer. */
 static void look_at_relay(uv_work_t *work)
 {
 	struct travel *t = work->data;
@@ -405,8 +406,8 @@ static void answer(struct travel *t)
 {
 	struct host *host = t->host;
 
-	/* libvirt needs it no more, whatever came of it, unless it waits for the answer that is held; but with post-copy QEMU
-	 * may go on sending when libvirt does not. */
+	/* libvirt needs it no more, whatever came of it, unless it waits for the answer that is
+	 * held; but with post-copy QEMU may go on sending when libvirt does not. */
 	if (op_kind_lane(t->op.kind) == LANE_MIGRATE && !t->op.post_copy && !t->held)
 		travel_end_relay(host, t->op.migration);
 	host->sink.result(host->sink.ctx, &t->result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Types are found among the records, revisions among the pins of the namespace's VMs: a revision lives as long as a
- * VM that has it.
+ * Types are found among the records, revisions among the pins of the namespace's VMs: a revision
+ * lives as long as a VM that has it.
  */
 #include "daemon/types.h"
 
@@ -18,7 +18,7 @@ void types_look_done(struct types_look *look)
 	*look = (struct types_look){ 0 };
 }
 
-/* ---- finding ------------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 /* A record's document as a tree, owned by the caller; NULL: there is none. */
 static struct node *find_object(const struct agent *agent, enum object_kind kind, const char *ns,
@@ -87,7 +87,7 @@ static const char *label(const struct node *labels, enum vm_type which, const ch
 	return value && value->kind == NODE_STRING ? value->text : NULL;
 }
 
-/* ---- one of the two ------------------------------------------------------------------------------- */
+/* ---- one of the two -------------------------------------------------------------------------- */
 
 static void trouble(struct types_look *look, enum vm_type which, char *words)
 {
@@ -175,7 +175,7 @@ static void look_one(const struct agent *agent, const struct types_subject *s, e
 		look_by_name(agent, s, which, &ref, ret);
 }
 
-/* ---- judging -------------------------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 int types_check_template(const struct node *vm_spec, struct err *err)
 {
@@ -260,7 +260,7 @@ bool types_look_for(const struct agent *agent, const struct machine *m, struct t
 	return true;
 }
 
-/* ---- written out ------------------------------------------------------------------------------------ */
+/* ---- written out ----------------------------------------------------------------------------- */
 
 /* As KubeVirt does it: with a run's defaults, and without the names of what is worked in. */
 static int write_out(const struct types_look *look, struct node *root, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instancetypes and preferences between records and VMs: what a VM would have of those that it names, and whether it
- * goes with them. What follows is core/instancetype.h's. Loop thread only.
+ * Instancetypes and preferences between records and VMs: what a VM would have of those that it
+ * names, and whether it goes with them. What follows is core/instancetype.h's. Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_TYPES_H
 #define VMAGENT_DAEMON_TYPES_H
@@ -19,7 +19,8 @@ struct types_subject { /* borrowed */
 void types_look(const struct agent *agent, const struct types_subject *s, struct types_look *ret);
 void types_look_done(struct types_look *look);
 
-/* Whether such a VM is accepted: what it names may still come, what is there must go with it. ERR_INVALID. */
+/* Whether such a VM is accepted: what it names may still come, what is there must
+ * go with it. ERR_INVALID. */
 int types_check(const struct agent *agent, const struct types_subject *s, struct err *err);
 
 /* A look for a machine whose VM is not pinned; false: none is needed. */

@@ -52,7 +52,7 @@ static const char qemu_conf_without_cgroups[] =
 	"# Control groups are read-only here, as in a container: none is made for a guest.\n"
 	"cgroup_controllers = [ ]\n";
 
-/* ---- the root ------------------------------------------------------------------------------------ */
+/* ---- the root -------------------------------------------------------------------------------- */
 
 static int make_folder(const char *path, struct err *err)
 {
@@ -120,7 +120,7 @@ static int check_root(const char *root, struct err *err)
 	return 0;
 }
 
-/* ---- starts that were cut off ------------------------------------------------------------------- */
+/* ---- starts that were cut off ---------------------------------------------------------------- */
 
 #define STATUS_HEAD_MAX 1024 /* bytes of a status file that have its first element */
 
@@ -154,9 +154,10 @@ static bool never_began(const char *path)
 }
 
 /*
- * A libvirt that dies in the middle of a start leaves a status file behind that names no process. The next
- * one (9.0) takes the domain for active, with the start's job for ever: nothing can be done with it, not even a
- * destroy. So it must not find that file; the domain's definition is another, and stays.
+ * A libvirt that dies in the middle of a start leaves a status file behind that names no
+ * process. The next one (9.0) takes the domain for active, with the start's job for ever:
+ * nothing can be done with it, not even a destroy. So it must not find that file; the domain's
+ * definition is another, and stays.
  */
 static void forget_cut_starts(const char *root)
 {
@@ -175,8 +176,8 @@ static void forget_cut_starts(const char *root)
 		closedir(dir);
 }
 
-/* Warnings and errors go to a file, unless somebody who debugs has said otherwise. libvirt only ever
- * appends, and to it a look-up that finds nothing is an error: so a big one is set aside. */
+/* Warnings and errors go to a file, unless somebody who debugs has said otherwise. libvirt only
+ * ever appends, and to it a look-up that finds nothing is an error: so a big one is set aside. */
 static void route_log(const char *root)
 {
 	autofree char *path = xasprintf("%s/log/libvirt.log", root);
@@ -189,7 +190,7 @@ static void route_log(const char *root)
 	setenv("LIBVIRT_LOG_OUTPUTS", outputs, 0);
 }
 
-/* ---- the parent ----------------------------------------------------------------------------------- */
+/* ---- the parent ------------------------------------------------------------------------------ */
 
 /* As the child ended, so that whoever watches the parent sees it. */
 __attribute__((noreturn)) static void end_like(int status)
@@ -238,15 +239,16 @@ __attribute__((noreturn)) static void watch_over(pid_t child, const sigset_t *aw
 	}
 }
 
-/* ---- the child ------------------------------------------------------------------------------------ */
+/* ---- the child ------------------------------------------------------------------------------- */
 
 #define LOW_FDS 64 /* more than libvirt opens in a process that it is making ready for QEMU */
 
 /*
- * libuv keeps a pipe for signals and, in every process forked from this one, closes its two numbers and
- * makes another. libvirt closes all files in its own child, opens a pipe there, and forks once more:
- * if that pipe has got libuv's old numbers, it is closed under libvirt's hands, and no guest starts
- * ("Unable to wait for child process: Success"). So libuv's pipe is made to lie above what libvirt uses.
+ * libuv keeps a pipe for signals and, in every process forked from this one, closes its two
+ * numbers and makes another. libvirt closes all files in its own child, opens a pipe there, and
+ * forks once more: if that pipe has got libuv's old numbers, it is closed under libvirt's hands,
+ * and no guest starts ("Unable to wait for child process: Success"). So libuv's pipe is made to
+ * lie above what libvirt uses.
  */
 static void move_libuv_aside(void)
 {
@@ -262,7 +264,7 @@ static void move_libuv_aside(void)
 		close(low[--n]);
 }
 
-/* ---- the split ------------------------------------------------------------------------------------ */
+/* ---- the split ------------------------------------------------------------------------------- */
 
 static void awaited_signals(sigset_t *ret)
 {

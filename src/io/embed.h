@@ -9,22 +9,23 @@
 
 #include <vmagent/err.h>
 
-/* libvirt makes ROOT/lib/qemu/domain-<id>-<20 of the name>/monitor.sock of it, which has to fit into
- * a socket's address of 107 characters; this leaves five digits for the id. */
+/* libvirt makes ROOT/lib/qemu/domain-<id>-<20 of the name>/monitor.sock of it, which has to fit
+ * into a socket's address of 107 characters; this leaves five digits for the id. */
 #define EMBED_ROOT_MAX 50
 
 /* Bytes of ROOT/log/libvirt.log at a start beyond which it is set aside. */
 #define EMBED_LOG_MAX (4 << 20)
 
 /*
- * Does nothing unless uri is an embed one. Else it makes the root ready (its folder, a qemu.conf and
- * the place of libvirt's log, each only if there is none), removes what a libvirt that died in the middle of
- * a start left of it, which the next one could not cope with, and forks: it returns in the child alone,
- * which dies with its parent. The parent forwards SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGUSR2, reaps
- * every orphan below it, and ends as the child ended, so guests are left to PID 1.
+ * Does nothing unless uri is an embed one. Else it makes the root ready (its folder, a qemu.conf
+ * and the place of libvirt's log, each only if there is none), removes what a libvirt that died in
+ * the middle of a start left of it, which the next one could not cope with, and forks: it returns
+ * in the child alone, which dies with its parent. The parent forwards SIGTERM, SIGINT, SIGHUP,
+ * SIGUSR1 and SIGUSR2, reaps every orphan below it, and ends as the child ended, so guests are
+ * left to PID 1.
  *
- * To be called before the first thread and before anything calls libvirt or libuv; nothing in the child
- * may ever wait for any child (waitpid(-1)). Errors: ERR_INVALID (the root), ERR_IO.
+ * To be called before the first thread and before anything calls libvirt or libuv; nothing in the
+ * child may ever wait for any child (waitpid(-1)). Errors: ERR_INVALID (the root), ERR_IO.
  */
 int embed_enter(const char *uri, struct err *err);
 

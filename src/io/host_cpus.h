@@ -5,7 +5,8 @@
 
 #include "core/holding.h"
 
-/* Fills in online and nodes. What cannot be read stays empty. root is "", or a folder that stands for '/'. */
+/* Fills in online and nodes. What cannot be read stays empty. root is "", or a folder
+ * that stands for '/'. */
 void host_cpus_read(const char *root, struct host_shares *ret);
 
 #endif

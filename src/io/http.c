@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The HTTP server's life: libmicrohttpd, told to keep no thread and no listening socket, runs
- * whenever its epoll descriptor is readable or a time-out of its is due. Connections are accepted in
- * http_listen.c, requests handled in http_exchange.c, long answers given in http_stream.c.
+ * whenever its epoll descriptor is readable or a time-out of its is due. Connections are accepted
+ * in http_listen.c, requests handled in http_exchange.c, long answers given in http_stream.c.
  */
 #include "io/http_private.h"
 

@@ -29,8 +29,8 @@
 #define HTTP_IDLE_S      60            /* without a byte moving, unless we are the one to move */
 #define HTTP_REQUEST_S   90 /* from the connection's being free until a whole request is there */
 
-/* Bytes kept for all clients together, to come in or to go out. Then newcomers wait in a line, and who has
- * not moved for so long makes room for them: its connection is closed. */
+/* Bytes kept for all clients together, to come in or to go out. Then newcomers wait in a line, and
+ * who has not moved for so long makes room for them: its connection is closed. */
 #define HTTP_HELD_MAX   (64 * 1024 * 1024)
 #define HTTP_STALLED_MS 2000
 
@@ -65,8 +65,8 @@ struct http_handler {
 	/* The connection speaks another protocol from now on: fd is non-blocking and stays
 	 * owned by the server; extra is what the client had sent already. */
 	void (*upgraded)(void *ctx, uint64_t id, int fd, const void *extra, size_t len);
-	/* It is over, completed or because the client left. The id is valid for the last time, and only
-	 * for http_attached(). */
+	/* It is over, completed or because the client left. The id is valid for the last time,
+	 * and only for http_attached(). */
 	void (*gone)(void *ctx, uint64_t id);
 };
 
@@ -83,8 +83,9 @@ struct http_socket { /* borrowed for the call */
 };
 
 /*
- * Listens on a socket, beside those that it listens on already. A socket file that nobody answers on is
- * replaced; a live one is refused with ERR_CONFLICT. Errors: ERR_INVALID (no such group), ERR_IO.
+ * Listens on a socket, beside those that it listens on already. A socket file that nobody
+ * answers on is replaced; a live one is refused with ERR_CONFLICT. Errors: ERR_INVALID
+ * (no such group), ERR_IO.
  */
 int http_listen(struct http *http, const struct http_socket *socket, struct err *err);
 
@@ -127,12 +128,13 @@ void http_stream_end(struct http *http, uint64_t id);  /* after what was written
 void http_upgrade(struct http *http, uint64_t id, const struct http_head *head);
 void http_upgrade_close(struct http *http, uint64_t id);
 
-/* A pointer of the handler's that stays with the request until after handler.gone; NULL at first and
- * when the request is not there. */
+/* A pointer of the handler's that stays with the request until after handler.gone; NULL at first
+ * and when the request is not there. */
 void http_attach(struct http *http, uint64_t id, void *data);
 void *http_attached(struct http *http, uint64_t id);
 
-/* How many bytes are kept for clients, and how many connections are open; for limits, tests and metrics. */
+/* How many bytes are kept for clients, and how many connections are open; for
+ * limits, tests and metrics. */
 size_t http_held(const struct http *http);
 unsigned http_connections(const struct http *http);
 

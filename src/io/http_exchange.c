@@ -124,7 +124,8 @@ static ssize_t read_answer(void *cls, uint64_t position, char *to, size_t max)
 	return (ssize_t)n;
 }
 
-/* A small one is MHD's; a large one stays with us, so that it can be taken from who does not read it. */
+/* A small one is MHD's; a large one stays with us, so that it can be taken from who
+ * does not read it. */
 static struct MHD_Response *response_of(struct exchange *x, char *body, size_t len)
 {
 	if (len <= SMALL)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Room: the bytes that are kept for all clients together, bodies that come in and answers that go out,
- * are bounded. When there is no room left, whoever would need more waits in a line, a body that grows is
- * refused, and those in whose connections nothing has moved for a while are closed: who does not read makes
- * room for who does.
+ * Room: the bytes that are kept for all clients together, bodies that come in and answers that go
+ * out, are bounded. When there is no room left, whoever would need more waits in a line, a body
+ * that grows is refused, and those in whose connections nothing has moved for a while are closed:
+ * who does not read makes room for who does.
  */
 #include <sys/socket.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The socket files: who may open them, what a dead agent left behind, and their removal. It knows nothing
- * of connections.
+ * The socket files: who may open them, what a dead agent left behind, and their removal. It
+ * knows nothing of connections.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -33,8 +33,9 @@ static ssize_t read_stream(void *cls, uint64_t position, char *to, size_t max)
 	struct http *http = x->http;
 
 	(void)position;
-	/* Not END_WITH_ERROR: MHD would keep the closed connection until it comes up in its sweep of
-	 * time-outs, which ends at the first idle one. So it tries to write the end, and fails. */
+	/* Not END_WITH_ERROR: MHD would keep the closed connection until it comes up in
+	 * its sweep of time-outs, which ends at the first idle one. So it tries to write
+	 * the end, and fails. */
 	if (x->departed)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (!x->out.len && !x->ended) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must hold before a run may use its files, and what can be made without qemu-img. It runs on the
- * pool, because a file may lie on storage that hangs. Links are followed first, then judged.
+ * What must hold before a run may use its files, and what can be made without qemu-img. It runs on
+ * the pool, because a file may lie on storage that hangs. Links are followed first, then judged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ int image_fail_at(struct job *job, const struct volume_work *work, const char *p
 	return -(int)job->err.code;
 }
 
-/* ---- roots ------------------------------------------------------------------------------------- */
+/* ---- roots ----------------------------------------------------------------------------------- */
 
 static bool is_below(const char *path, const char *const *roots)
 {
@@ -88,7 +88,8 @@ static int refuse_place(struct job *job, const struct volume_work *work, const c
 		work->volume, path, real, roots);
 }
 
-/* A guest writes to its hostDisks: never to what the others are made of. at is path, or another way there. */
+/* A guest writes to its hostDisks: never to what the others are made of. at is path,
+ * or another way there. */
 static int check_roots(struct job *job, const struct volume_work *work, const char *path,
 	const char *at)
 {
@@ -128,10 +129,10 @@ static int check_file(struct job *job, const struct volume_work *work, const cha
 	return image_check_kind(job, work, path);
 }
 
-/* ---- what is there, and what is made here -------------------------------------------------------- */
+/* ---- what is there, and what is made here ---------------------------------------------------- */
 
-/* An empty disk of its size that is on disk before it has its name: what a crash leaves is a leftover,
- * not a disk without a size. Never replaces what is there. */
+/* An empty disk of its size that is on disk before it has its name: what a crash leaves is a
+ * leftover, not a disk without a size. Never replaces what is there. */
 int image_write_raw(int folder, const char *name, int64_t capacity)
 {
 	autofree char *tmp = xasprintf("%s" IMAGE_TMP_SUFFIX, name);
@@ -149,7 +150,8 @@ int image_write_raw(int folder, const char *name, int64_t capacity)
 	return ret == 0 && fsync(folder) < 0 ? -errno : ret;
 }
 
-/* The folder that a disk is to be made in, judged once it is open: its name may lead elsewhere the next moment. */
+/* The folder that a disk is to be made in, judged once it is open: its name may lead
+ * elsewhere the next moment. */
 static int open_folder(struct job *job, const struct volume_work *work, const char *path)
 {
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -318,7 +320,7 @@ void image_check(struct job *job)
 		ret = check_work(job, i);
 }
 
-/* ---- names ---------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static int finish_image(struct job *job, const struct volume_work *work)
 {

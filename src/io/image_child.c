@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * qemu-img, and xorriso for media, as a child: with explicit formats, limits of its own, and a signal that ends it when the agent
- * dies. What it says on stderr goes into the error.
+ * qemu-img, and xorriso for media, as a child: with explicit formats, limits of its own, and a
+ * signal that ends it when the agent dies. What it says on stderr goes into the error.
  */
 #include <signal.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file of a claim: <storage>/<namespace>/<claim>/disk.img, or the folder beside it that guests share. Below the storage folder, which is the
- * configuration's, no link is followed: a guest writes to what is found there.
+ * The file of a claim: <storage>/<namespace>/<claim>/disk.img, or the folder beside it that guests
+ * share. Below the storage folder, which is the configuration's, no link is followed: a guest
+ * writes to what is found there.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A claim is filled: qemu-img copies an image beside its file, and only when that is whole and on disk does it
- * get the file's name. What is there already is never replaced: it may be somebody's data.
+ * A claim is filled: qemu-img copies an image beside its file, and only when that is
+ * whole and on disk does it get the file's name. What is there already is never replaced:
+ * it may be somebody's data.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +84,7 @@ int image_check_fill(struct job *job)
 	return ret;
 }
 
-/* ---- it is whole --------------------------------------------------------------------------------- */
+/* ---- it is whole ----------------------------------------------------------------------------- */
 
 static int settle(const struct volume_work *work, int fd)
 {

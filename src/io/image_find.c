@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From what a manifest calls an image to the file that is opened: by the configuration's map or folder where
- * it is a reference, into the image where it is a folder, and all links followed before it is judged. On
- * the pool: it looks at files.
+ * From what a manifest calls an image to the file that is opened: by the configuration's map or
+ * folder where it is a reference, into the image where it is a folder, and all links followed
+ * before it is judged. On the pool: it looks at files.
  */
 #include <dirent.h>
 #include <errno.h>

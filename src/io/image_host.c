@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run needs of its host beside files: network devices, programs. It runs on the pool, with the checks of files.
+ * What a run needs of its host beside files: network devices, programs. It runs on the pool, with
+ * the checks of files.
  */
 #include <errno.h>
 #include <net/if.h>

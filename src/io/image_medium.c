@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of a medium, laid out for the child that makes an ISO image of them, or for the guest that is to have
- * them as a folder: in a folder of the run's that only the agent's user may enter, for a Secret may be among
- * them. On the pool.
+ * The files of a medium, laid out for the child that makes an ISO image of them, or for the guest
+ * that is to have them as a folder: in a folder of the run's that only the agent's user may enter,
+ * for a Secret may be among them. On the pool.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -118,7 +118,8 @@ int image_stage_medium(struct job *job, const struct volume_work *work)
 	return ret < 0 ? image_fail(job, work, folder, -ret) : 0;
 }
 
-/* Below a folder that its guests' files do not leave: virtiofsd passes as the agent's user, QEMU need not. */
+/* Below a folder that its guests' files do not leave: virtiofsd passes as the agent's
+ * user, QEMU need not. */
 int image_make_folder(struct job *job, const struct volume_work *work)
 {
 	autofree char *above =

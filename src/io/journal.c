@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log's two ends. journald's native protocol is one datagram of FIELD=value lines, a value with a
- * newline in it being sent with its length. Lines may come from any thread: each is one write.
+ * The log's two ends. journald's native protocol is one datagram of FIELD=value lines, a value with
+ * a newline in it being sent with its length. Lines may come from any thread: each is one write.
  */
 #include "io/journal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether KVM works, asked of the processor and of the kernel. Neither alone is enough: a kernel may
- * offer /dev/kvm on a processor without virtualization, and make virtual machines in which no
+ * Whether KVM works, asked of the processor and of the kernel. Neither alone is enough: a kernel
+ * may offer /dev/kvm on a processor without virtualization, and make virtual machines in which no
  * ordinary kernel gets anywhere (pagetable virtual machines: seen); and a processor may have what
  * the kernel was told not to use. Owns nothing.
  */

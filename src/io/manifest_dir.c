@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Watches the manifest folder with inotify (which says when a writer has closed a file; libuv's own
- * watcher does not) and decides when to make a batch of what changed. It owns the watch and one timer,
- * and must not know what a manifest is.
+ * watcher does not) and decides when to make a batch of what changed. It owns the watch and one
+ * timer, and must not know what a manifest is.
  *
- * A batch waits until the folder is quiet: shortly after whole files, longer after removals, so that
- * `rm *.yaml`, a rename and an editor's replacing each arrive as one. A folder that is removed with
- * its files is then told as missing, not as so many removals.
+ * A batch waits until the folder is quiet: shortly after whole files, longer after removals, so
+ * that `rm *.yaml`, a rename and an editor's replacing each arrive as one. A folder that is removed
+ * with its files is then told as missing, not as so many removals.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -125,8 +125,8 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 
 /* ---- batches ----------------------------------------------------------------------------- */
 
-/* The open folder, watched; -1 and errno when it is not to be had. A folder that was replaced gets a
- * watch of another number. */
+/* The open folder, watched; -1 and errno when it is not to be had. A folder that was replaced gets
+ * a watch of another number. */
 static int open_folder(struct manifest_dir *dir)
 {
 	int folder = open(dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), watch;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watched folder of manifests: tells the loop what its files hold, whole files only, in batches.
- * What a removal, an error or a missing folder means is not decided here.
+ * The watched folder of manifests: tells the loop what its files hold, whole files only, in
+ * batches. What a removal, an error or a missing folder means is not decided here.
  *
- * A file counts when its name ends in .yaml, .yml or .json and begins with neither `.` nor `#`; what
- * editors and package managers drop (x.yaml~, .x.yaml.swp, x.yaml.dpkg-new, x.yaml.rpmnew) does not.
+ * A file counts when its name ends in .yaml, .yml or .json and begins with neither `.`
+ * nor `#`; what editors and package managers drop (x.yaml~, .x.yaml.swp,
+ * x.yaml.dpkg-new, x.yaml.rpmnew) does not.
  */
 #ifndef VMAGENT_IO_MANIFEST_DIR_H
 #define VMAGENT_IO_MANIFEST_DIR_H
@@ -27,9 +28,9 @@ struct manifest_dir;
 
 struct folder_sink {
 	void *ctx;
-	/* On the loop's thread, never from within a call of this header; everything is borrowed. Files
-	 * are in order of name. The first batch and the one after the folder was missing, or after
-	 * events were lost, is complete; the others name what changed. */
+	/* On the loop's thread, never from within a call of this header; everything is borrowed.
+	 * Files are in order of name. The first batch and the one after the folder was missing, or
+	 * after events were lost, is complete; the others name what changed. */
 	void (*batch)(void *ctx, const struct folder_input *folder);
 };
 
@@ -41,8 +42,8 @@ struct manifest_dir *manifest_dir_new(uv_loop_t *loop, const char *path,
 /* Looks at every file again soon, and tells what changed (SIGHUP). */
 void manifest_dir_rescan(struct manifest_dir *dir);
 
-/* No batch comes any more; the memory goes when the loop has closed the handles. NULL is fine. Not from
- * within batch(). */
+/* No batch comes any more; the memory goes when the loop has closed the handles. NULL is fine.
+ * Not from within batch(). */
 void manifest_dir_close(struct manifest_dir *dir);
 
 #endif

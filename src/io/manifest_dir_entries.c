@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of the manifest folder that are known: what was last read of each and what is to be looked
- * at. It puts what became of them into a batch, and must not know when that happens.
+ * The files of the manifest folder that are known: what was last read of each and what is to be
+ * looked at. It puts what became of them into a batch, and must not know when that happens.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -181,7 +181,8 @@ static void tell(struct entries *entries, struct entry *entry, int folder, bool 
 	entry->told = true;
 }
 
-/* Drops what the sink does not know and nobody waits for. Where room came, the surplus gets its turn. */
+/* Drops what the sink does not know and nobody waits for. Where room came, the
+ * surplus gets its turn. */
 static void forget(struct entries *entries)
 {
 	size_t kept = 0, counted = entries->counted;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manifest_dir.c watches and decides when to look; manifest_dir_entries.c keeps the list of files and
- * tells what became of each; manifest_dir_read.c reads one.
+ * manifest_dir.c watches and decides when to look; manifest_dir_entries.c keeps the list of files
+ * and tells what became of each; manifest_dir_read.c reads one.
  */
 #ifndef VMAGENT_IO_MANIFEST_DIR_PRIVATE_H
 #define VMAGENT_IO_MANIFEST_DIR_PRIVATE_H
@@ -46,7 +46,8 @@ struct batch {
 	size_t bytes;
 };
 
-/* What reading came to. BUSY: somebody writes, IN_CLOSE_WRITE will come; AGAIN: nobody knows, settle. */
+/* What reading came to. BUSY: somebody writes, IN_CLOSE_WRITE will come; AGAIN: nobody knows,
+ * settle. */
 enum reading { READING_CONTENT, READING_GONE, READING_ERROR, READING_BUSY, READING_AGAIN };
 
 bool manifest_name(const char *name);

@@ -2,9 +2,9 @@
 /*
  * Reads one manifest file, or says why not: only regular files, only whole ones, only so large.
  *
- * Whether somebody is writing is asked with a read lease: the kernel refuses one on a file that is open
- * for writing. Where leases are not to be had (foreign owner without CAP_LEASE, network file systems)
- * an event that says so, or the age of the last change, must do.
+ * Whether somebody is writing is asked with a read lease: the kernel refuses one on a file that is
+ * open for writing. Where leases are not to be had (foreign owner without CAP_LEASE, network file
+ * systems) an event that says so, or the age of the last change, must do.
  */
 #include <errno.h>
 #include <fcntl.h>

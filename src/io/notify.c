@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One datagram per state, to a path or an abstract socket. NOTIFY_SOCKET stays in the environment, so
- * it must not be handed to children that are not trusted with it.
+ * One datagram per state, to a path or an abstract socket. NOTIFY_SOCKET stays in the environment,
+ * so it must not be handed to children that are not trusted with it.
  */
 #include "io/notify.h"
 

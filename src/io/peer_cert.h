@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Certificates, as agents and relays both judge them: by our CA, not expired, for their purpose, and for a name. */
+/* Certificates, as agents and relays both judge them: by our CA, not expired, for their purpose,
+ * and for a name. */
 #ifndef VMAGENT_IO_PEER_CERT_H
 #define VMAGENT_IO_PEER_CERT_H
 

@@ -55,7 +55,7 @@ int relay_ask(const char *folder, const struct relay_request *request, struct re
 	return relay_answer_read(answer, ret, err);
 }
 
-/* ---- watching -------------------------------------------------------------------------------------------- */
+/* ---- watching -------------------------------------------------------------------------------- */
 
 struct relay_watch {
 	uv_poll_t poll;

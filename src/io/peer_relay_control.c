@@ -49,7 +49,7 @@ void control_tell(struct relay *relay)
 			answer(relay, relay->controls[i]);
 }
 
-/* ---- what can be asked for ------------------------------------------------------------------------------ */
+/* ---- what can be asked for ------------------------------------------------------------------- */
 
 static void poke_all(struct relay *relay, bool cut)
 {
@@ -130,7 +130,7 @@ static int obey(struct relay *relay, unsigned i, const struct relay_request *req
 	return err_set(err, ERR_BAD_REQUEST, "that is nothing that a relay does");
 }
 
-/* ---- packets --------------------------------------------------------------------------------------------- */
+/* ---- packets --------------------------------------------------------------------------------- */
 
 /* The one descriptor that may come along, or -1. */
 static int descriptor_of(struct msghdr *message)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The relay is this same program, in a session of its own; what it must know goes through its standard input, and "ready"
- * on its output is all that is waited for. Its end is awaited, too, so that it leaves no zombie, but holds up nothing.
+ * The relay is this same program, in a session of its own; what it must know goes through its
+ * standard input, and "ready" on its output is all that is waited for. Its end is awaited, too, so
+ * that it leaves no zombie, but holds up nothing.
  */
 #include "io/peer_relay_spawn.h"
 

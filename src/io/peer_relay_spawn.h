@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts a migration's relay (io/peer_relay.h), which then lives on without this process. Loop thread only. */
+/* Starts a migration's relay (io/peer_relay.h), which then lives on without this
+ * process. Loop thread only. */
 #ifndef VMAGENT_IO_PEER_RELAY_SPAWN_H
 #define VMAGENT_IO_PEER_RELAY_SPAWN_H
 

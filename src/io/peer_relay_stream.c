@@ -23,9 +23,10 @@ void stream_poke(struct stream *s)
 		;
 }
 
-/* ---- who it is ----------------------------------------------------------------------------------------- */
+/* ---- who it is ------------------------------------------------------------------------------- */
 
-/* Its thread waits for the other side, and sees nothing else. Under the lock, so that the descriptor is still its own. */
+/* Its thread waits for the other side, and sees nothing else. Under the lock, so that the
+ * descriptor is still its own. */
 static void end_greeting(const struct stream *s)
 {
 	if (s->greets >= 0)
@@ -95,7 +96,8 @@ bool streams_hurry(struct relay *relay)
 	return any;
 }
 
-/* Whoever knows the token needs a moment for it: of those that wait the one that came first has to go. */
+/* Whoever knows the token needs a moment for it: of those that wait the one that came
+ * first has to go. */
 static void make_room(struct relay *relay)
 {
 	struct stream *oldest = NULL;
@@ -115,7 +117,7 @@ static void make_room(struct relay *relay)
 	pthread_mutex_unlock(&relay->lock);
 }
 
-/* ---- one connection ------------------------------------------------------------------------------------- */
+/* ---- one connection -------------------------------------------------------------------------- */
 
 static time_t seconds(void)
 {
@@ -125,7 +127,8 @@ static time_t seconds(void)
 	return now.tv_sec;
 }
 
-/* Whether libvirtd or QEMU still waits for the connection. What it has sent meanwhile stays unread. */
+/* Whether libvirtd or QEMU still waits for the connection. What it has sent meanwhile stays
+ * unread. */
 static bool still_wanted(struct stream *s)
 {
 	struct pollfd pfds[] = { { .fd = s->local.fd, .events = POLLRDHUP },
@@ -148,7 +151,8 @@ static int dial_in_turn(struct stream *s, struct err *err)
 	return rc;
 }
 
-/* One after the other: QEMU takes the first connection that arrives for the main one of a migration. */
+/* One after the other: QEMU takes the first connection that arrives for the main
+ * one of a migration. */
 static int dial(struct stream *s, struct err *err)
 {
 	struct relay *relay = s->relay;
@@ -187,7 +191,8 @@ static void set_flows(struct stream *s)
 	*inward = (struct flow){ &s->remote, &s->local, .count = &relay->received[s->channel] };
 }
 
-/* The other side is told by the end of the connection, in good order where this side has said all it had to. */
+/* The other side is told by the end of the connection, in good order where this side has said
+ * all it had to. */
 static void close_stream(struct stream *s, bool good)
 {
 	const struct flow *outward = s->relay->config.source ? &s->forth : &s->back;

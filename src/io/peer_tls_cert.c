@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Certificates: the node's own, from files that are read again when they change, and what a peer shows: by
- * our CA, not expired, and for the very name that is configured.
+ * Certificates: the node's own, from files that are read again when they change, and what a peer
+ * shows: by our CA, not expired, and for the very name that is configured.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "io/peer_cert.h"
 #include "io/peer_tls_private.h"
 
-/* ---- our own ------------------------------------------------------------------------------------------ */
+/* ---- our own --------------------------------------------------------------------------------- */
 
 static void files_stamp(const struct peer_tls *tls, char *ret, size_t size)
 {
@@ -128,7 +128,7 @@ void credentials_sweep(struct peer_tls *tls)
 	}
 }
 
-/* ---- the other's --------------------------------------------------------------------------------------- */
+/* ---- the other's ----------------------------------------------------------------------------- */
 
 static int match(struct conn *c, gnutls_x509_crt_t crt, const char *who, struct err *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One connection: each stage does what it can without waiting, then the next. Whatever goes wrong has words,
- * which go to the other side too where there is an encrypted way, and to whoever waits for the peer here.
+ * One connection: each stage does what it can without waiting, then the next. Whatever goes wrong
+ * has words, which go to the other side too where there is an encrypted way, and to whoever waits
+ * for the peer here.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -22,7 +23,7 @@
 #define DRAIN_MAX   (1 << 20)   /* bytes that the other side may still send meanwhile */
 #define CERTS_MAX   (32 * 1024) /* of a handshake's message */
 
-/* ---- the socket, as GnuTLS uses it ------------------------------------------------------------------ */
+/* ---- the socket, as GnuTLS uses it ----------------------------------------------------------- */
 
 static ssize_t pull(gnutls_transport_ptr_t ptr, void *data, size_t len)
 {
@@ -71,7 +72,7 @@ static int tls_retry(struct conn *c, int rc, const char *what, struct err *err)
 	return tls_words(c, rc, what, err);
 }
 
-/* ---- stages: 1: the next one; 0: wait; <0: the end, for those words -------------------------------------- */
+/* ---- stages: 1: the next one; 0: wait; <0: the end, for those words -------------------------- */
 
 static int stage_connect(struct conn *c, struct err *err)
 {
@@ -103,7 +104,8 @@ static int begin_tls(struct conn *c, struct err *err)
 	if (rc < 0)
 		return err_set(err, ERR_INTERNAL, "TLS cannot begin: %s", gnutls_strerror(rc));
 	gnutls_certificate_server_set_request(c->session, GNUTLS_CERT_REQUIRE);
-	/* Whose CA is another one sends nothing if it sees ours, and could not be told why it is refused. */
+	/* Whose CA is another one sends nothing if it sees ours, and could not be told
+	 * why it is refused. */
 	gnutls_certificate_send_x509_rdn_sequence(c->session, 1);
 	gnutls_handshake_set_max_packet_length(c->session, CERTS_MAX);
 	gnutls_transport_set_ptr(c->session, c);
@@ -257,7 +259,7 @@ static int stage_drain(struct conn *c, struct err *err)
 	return 0;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static void on_closed(uv_handle_t *handle)
 {
@@ -323,7 +325,7 @@ void conn_end(struct conn *c, const char *why)
 	}
 }
 
-/* ---- driving ------------------------------------------------------------------------------------------- */
+/* ---- driving --------------------------------------------------------------------------------- */
 
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
@@ -374,7 +376,7 @@ void conn_drive(struct conn *c)
 		conn_watch(c);
 }
 
-/* ---- birth ---------------------------------------------------------------------------------------------- */
+/* ---- birth ----------------------------------------------------------------------------------- */
 
 static void on_too_slow(uv_timer_t *timer)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way to each peer: its name is looked up, its addresses are tried one after the other, and after a
- * failure there is a pause that doubles. Who has reached us is dialed all the same, until that has worked once: a guest
- * that is to move there needs this way.
+ * The way to each peer: its name is looked up, its addresses are tried one after the other, and
+ * after a failure there is a pause that doubles. Who has reached us is dialed all the same, until
+ * that has worked once: a guest that is to move there needs this way.
  */
 #include <errno.h>
 #include <netdb.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the adapter share. peer_tls.c: its life, the listener; peer_tls_dial.c: the way to a
- * peer; peer_tls_conn.c: one connection, from its first byte to its end; peer_tls_talk.c: what is said on it;
- * peer_tls_cert.c: certificates.
+ * What the files of the adapter share. peer_tls.c: its life, the listener; peer_tls_dial.c: the way
+ * to a peer; peer_tls_conn.c: one connection, from its first byte to its end; peer_tls_talk.c: what
+ * is said on it; peer_tls_cert.c: certificates.
  */
 #ifndef VMAGENT_IO_PEER_TLS_PRIVATE_H
 #define VMAGENT_IO_PEER_TLS_PRIVATE_H
@@ -103,11 +103,13 @@ void tls_stranger(struct peer_tls *tls, const char *address, const char *why);
 void tls_event(struct peer_tls *tls, const struct peer_event *event);
 
 /* peer_tls_cert.c */
-/* Reads the files if they have changed; ret: what is to be used for a new connection, or NULL with words. */
+/* Reads the files if they have changed; ret: what is to be used for a new connection,
+ * or NULL with words. */
 struct credentials *credentials_get(struct peer_tls *tls, struct err *err);
 void credentials_sweep(struct peer_tls *tls); /* frees what nobody uses any more */
 void credentials_report(struct peer_tls *tls);
-/* Judges the certificate that c's peer has shown, and sets c->peer and c->expires by it. ERR_FORBIDDEN. */
+/* Judges the certificate that c's peer has shown, and sets c->peer and c->expires by it.
+ * ERR_FORBIDDEN. */
 int conn_verify(struct conn *c, struct err *err);
 
 /* peer_tls_dial.c */
@@ -122,7 +124,8 @@ struct conn *conn_new(struct peer_tls *tls, int fd, struct peer *dialed);
 void conn_drive(struct conn *c); /* does what can be done without waiting */
 void conn_watch(struct conn *c);
 void conn_close(struct conn *c); /* at once */
-/* The end, for that reason: the other side is told where that is possible, and whoever waits for it here. */
+/* The end, for that reason: the other side is told where that is possible, and whoever
+ * waits for it here. */
 void conn_end(struct conn *c, const char *why);
 
 /* peer_tls_talk.c; what returns something: 0, or <0 with words for the end of the connection */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is said on a connection whose certificate is good: the greeting, PING and PONG, status; and which of
- * two connections with the same peer is used.
+ * What is said on a connection whose certificate is good: the greeting, PING and PONG, status; and
+ * which of two connections with the same peer is used.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ void conn_say(struct conn *c, const struct peer_message *message)
 	peer_message_write(message, &c->out);
 }
 
-/* ---- which connection ---------------------------------------------------------------------------------- */
+/* ---- which connection ------------------------------------------------------------------------ */
 
 /* Both ends judge alike: the lesser name's dial stands; of two dials by the same end, the later. */
 static bool is_better(const struct conn *c, const struct conn *than)
@@ -98,7 +98,7 @@ void conn_lost(struct conn *c, const char *why)
 	peer_failed(peer, why);
 }
 
-/* ---- the greeting --------------------------------------------------------------------------------------- */
+/* ---- the greeting ---------------------------------------------------------------------------- */
 
 static void say_hello(struct conn *c, enum peer_message_kind kind, unsigned version)
 {
@@ -162,7 +162,7 @@ static int hear_refused(struct conn *c, const struct peer_message *m, struct err
 	return err_set(err, ERR_FORBIDDEN, "it refuses: %s", m->why);
 }
 
-/* ---- PING, PONG, status ---------------------------------------------------------------------------------- */
+/* ---- PING, PONG, status ---------------------------------------------------------------------- */
 
 int conn_tick(struct conn *c, struct err *err)
 {
@@ -235,7 +235,7 @@ static int hear_handover(struct conn *c, const struct peer_message *m, struct er
 	return 0;
 }
 
-/* ---- hearing ----------------------------------------------------------------------------------------------- */
+/* ---- hearing --------------------------------------------------------------------------------- */
 
 static int hear(struct conn *c, const struct peer_frame *frame, struct err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process id alone may be another process by now: so a descriptor of the process is opened first, then looked whether it
- * is the QEMU that is meant, and the signal goes to the descriptor.
+ * A process id alone may be another process by now: so a descriptor of the process is opened first,
+ * then looked whether it is the QEMU that is meant, and the signal goes to the descriptor.
  */
 #include "io/qemu_end.h"
 

@@ -53,7 +53,7 @@ char *qemu_log_folder(const char *uri)
 	return starts_with(path, "session") ? session_folder() : NULL;
 }
 
-/* ---- reading: on the pool ----------------------------------------------------------------------- */
+/* ---- reading: on the pool -------------------------------------------------------------------- */
 
 static msec written_at(const struct stat *st)
 {
@@ -108,7 +108,7 @@ static void after_read(uv_work_t *work, int status)
 	free(r);
 }
 
-/* ---- lifetime ---------------------------------------------------------------------------------- */
+/* ---- lifetime -------------------------------------------------------------------------------- */
 
 void qemu_log_submit(struct qemu_log *log, const struct op *op)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log that libvirt keeps of each domain's QEMU, read once after an end that it may explain. libvirt
- * cannot be asked for it: it lies where its driver puts it. What cannot be read is not there: no error.
+ * The log that libvirt keeps of each domain's QEMU, read once after an end that it may
+ * explain. libvirt cannot be asked for it: it lies where its driver puts it. What cannot be
+ * read is not there: no error.
  */
 #ifndef VMAGENT_IO_QEMU_LOG_H
 #define VMAGENT_IO_QEMU_LOG_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store's statements and transactions. It owns the connection, the prepared statements, the change
- * counter and the ballast file, and must not know the rows.
+ * The store's statements and transactions. It owns the connection, the prepared statements, the
+ * change counter and the ballast file, and must not know the rows.
  *
- * The counter only rises while the process lives, also over a rollback, and every commit saves it. A
- * value that was given out and never committed left the program nowhere, so it may come again after a
- * crash.
+ * The counter only rises while the process lives, also over a rollback, and every commit saves
+ * it. A value that was given out and never committed left the program nowhere, so it may come
+ * again after a crash.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -165,7 +165,8 @@ static void release_ballast(struct store *store)
 	store->commits_without = 0;
 }
 
-/* SQLite has rolled the transaction back by itself; with the ballast's room it is written once more. */
+/* SQLite has rolled the transaction back by itself; with the ballast's room it is written once
+ * more. */
 static int replay_without_ballast(struct store *store, struct err *err)
 {
 	if (!store->ballast)

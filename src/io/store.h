@@ -18,29 +18,30 @@
 
 struct store;
 
-/* path ":memory:" is the test double. Runs quick_check and the migrations (a copy of the file is kept
- * before each). Errors: ERR_IO with the path; a newer schema than ours is refused in words. */
+/* path ":memory:" is the test double. Runs quick_check and the migrations (a copy of the file is
+ * kept before each). Errors: ERR_IO with the path; a newer schema than ours is refused in words. */
 int store_open(const char *path, struct store **ret_store, struct err *err);
 void store_close(struct store *store);
 
 /*
  * Opens, or when the file is unusable (damaged, unreadable, a failing migration) moves it aside as
- * <path>.broken-<wall seconds> and starts an empty one. *why holds the words whenever the database was
- * lost, else its code is ERR_OK; it is told at every opening until a first commit has gone through, so
- * whoever has to remember it does so in that one. A newer schema, a full disk or another agent that has
- * it open are errors, not damage. In a file made here the change counter starts at the wall time in ms,
- * so that no rv comes twice.
+ * <path>.broken-<wall seconds> and starts an empty one. *why holds the words whenever the database
+ * was lost, else its code is ERR_OK; it is told at every opening until a first commit has gone
+ * through, so whoever has to remember it does so in that one. A newer schema, a full disk or
+ * another agent that has it open are errors, not damage. In a file made here the change counter
+ * starts at the wall time in ms, so that no rv comes twice.
  */
 int store_open_or_rebuild(const char *path, struct now now, struct store **ret_store,
 	struct err *why, struct err *err);
 
-/* Everything that writes stands between these. commit failing rolls back; ENOSPC releases the ballast
- * and tries once more; errors ERR_NO_SPACE or ERR_IO. */
+/* Everything that writes stands between these. commit failing rolls back; ENOSPC releases the
+ * ballast and tries once more; errors ERR_NO_SPACE or ERR_IO. */
 int store_begin(struct store *store, struct err *err);
 int store_commit(struct store *store, struct err *err);
 void store_rollback(struct store *store);
 
-/* The next value of the one global change counter: never reused, also not after a rollback or rebuild. */
+/* The next value of the one global change counter: never reused, also not after a rollback or
+ * rebuild. */
 int64_t store_next_rv(struct store *store);
 int64_t store_current_rv(struct store *store); /* of the last committed change */
 
@@ -63,8 +64,8 @@ struct object_query {
 	const char *ns, *name; /* NULL: all */
 };
 
-/* Calls back for each row by (ns, name). A callback returning nonzero ends it, and that is returned;
- * it may read the store, but not write. */
+/* Calls back for each row by (ns, name). A callback returning nonzero ends it, and that is
+ * returned; it may read the store, but not write. */
 typedef int object_cb(void *ctx, const struct object_row *row);
 int store_each(struct store *store, const struct object_query *query, object_cb *cb, void *ctx,
 	struct err *err);
@@ -76,8 +77,9 @@ struct change_query {
 	int limit; /* rows at most */
 };
 
-/* The change log from just after `since`, in order. ERR_GONE when `since` is older than the window, or
- * newer than the newest change (it is of another database). type: "ADDED", "MODIFIED", "DELETED". */
+/* The change log from just after `since`, in order. ERR_GONE when `since` is older
+ * than the window, or newer than the newest change (it is of another database).
+ * type: "ADDED", "MODIFIED", "DELETED". */
 struct change_row {
 	int64_t rv;
 	enum object_kind kind;
@@ -88,15 +90,17 @@ typedef int change_cb(void *ctx, const struct change_row *row);
 int store_changes(struct store *store, const struct change_query *query, change_cb *cb, void *ctx,
 	struct err *err);
 
-/* Of every kind, what has changed after `since`: kind, ns, name and rv of each row, nothing else. Errors:
- * as above, but a `since` that is too old gets what there is. */
+/* Of every kind, what has changed after `since`: kind, ns, name and rv of each row, nothing else.
+ * Errors: as above, but a `since` that is too old gets what there is. */
 int store_changed_since(struct store *store, int64_t since, change_cb *cb, void *ctx,
 	struct err *err);
 
-/* The object as the change before that one left it, owned by the caller; NULL when the log does not say. */
+/* The object as the change before that one left it, owned by the caller; NULL when the
+ * log does not say. */
 char *store_object_before(struct store *store, const struct change_row *row);
 
-/* Provenance: what each manifest file last gave, document by document (design §5). X(constant, text) */
+/* Provenance: what each manifest file last gave, document by document (design §5). X(constant,
+ * text) */
 #define PROVENANCES(X) X(LIVE, "live") X(DELETED, "deleted") X(MOVED, "moved") X(DONE, "done")
 enum provenance {
 #define X(c, t) PROVENANCE_##c,
@@ -120,11 +124,13 @@ int store_put_provenance(struct store *store, const struct provenance_row *row, 
 int store_remove_provenance(struct store *store, const struct provenance_row *row, struct err *err);
 int store_each_provenance(struct store *store, provenance_cb *cb, void *ctx, struct err *err);
 
-/* Small durable values ("boot_id", "event_seq"); get returns NULL when absent, owned by the caller. */
+/* Small durable values ("boot_id", "event_seq"); get returns NULL when absent,
+ * owned by the caller. */
 int store_put_value(struct store *store, const char *key, const char *value, struct err *err);
 char *store_get_value(struct store *store, const char *key);
 
-/* Test hook of the fault walk: the n-th write from now on fails (0: never); the commit counts too. */
+/* Test hook of the fault walk: the n-th write from now on fails (0: never); the commit counts
+ * too. */
 void store_fail_after(struct store *store, unsigned n);
 
 #endif

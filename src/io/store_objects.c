@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects and their change log: every put and every removal is also a row there, which watches read.
- * It keeps the windows (old changes and old events go) and must not know what the texts mean.
+ * Objects and their change log: every put and every removal is also a row there, which watches
+ * read. It keeps the windows (old changes and old events go) and must not know what the texts mean.
  */
 #include "io/store_private.h"
 

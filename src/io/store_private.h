@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the store share. store.c: statements and transactions; store_schema.c: opening,
- * checking and migrating a file; store_rebuild.c: a new file for a lost one; store_objects.c: objects
- * and changes; store_values.c: provenance and values.
+ * checking and migrating a file; store_rebuild.c: a new file for a lost one; store_objects.c:
+ * objects and changes; store_values.c: provenance and values.
  */
 #ifndef VMAGENT_IO_STORE_PRIVATE_H
 #define VMAGENT_IO_STORE_PRIVATE_H
@@ -10,7 +10,8 @@
 #include <sqlite3.h>
 #include "io/store.h"
 
-/* schema/NNN_*.sql in order, ended by NULL; number n brings user_version n - 1 to n. Made by the build. */
+/* schema/NNN_*.sql in order, ended by NULL; number n brings user_version n - 1 to n.
+ * Made by the build. */
 extern const char *const schema_sql[];
 
 /* Every statement of the store, X(constant, SQL). Each is prepared once, when first used. */
@@ -93,13 +94,15 @@ struct store {
 
 /* store.c */
 int store_error(struct store *store, struct err *err, const char *what);
-/* A statement ready to bind; one that is in use (a callback reads) is prepared anew. Give it back. */
+/* A statement ready to bind; one that is in use (a callback reads) is prepared
+ * anew. Give it back. */
 sqlite3_stmt *statement_take(struct store *store, enum statement which, struct err *err);
 void statement_give(struct store *store, enum statement which, sqlite3_stmt *stmt);
 /* Steps a bound write and gives it back; 0 or an error that names `what`. */
 int statement_write(struct store *store, enum statement which, sqlite3_stmt *stmt, const char *what,
 	struct err *err);
-/* A number out of one row; `fallback` when there is none. Binds arg as ?1 where the statement has one. */
+/* A number out of one row; `fallback` when there is none. Binds arg as ?1 where
+ * the statement has one. */
 int64_t statement_number(struct store *store, enum statement which, int64_t arg, int64_t fallback);
 /* NULL binds NULL; the text must live until the statement is given back. */
 void statement_text(sqlite3_stmt *stmt, int place, const char *text);

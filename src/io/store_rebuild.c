@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A new database in the place of one that is damaged or gone. The old file is moved aside, never removed.
- * The change counter of a file made here starts at the wall time in milliseconds, or above what the
- * damaged file still tells: fewer than a thousand changes a second are made, so no value comes twice.
+ * A new database in the place of one that is damaged or gone. The old file is moved aside, never
+ * removed. The change counter of a file made here starts at the wall time in milliseconds, or
+ * above what the damaged file still tells: fewer than a thousand changes a second are made, so
+ * no value comes twice.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -83,7 +84,8 @@ static void tell_lost(struct store *store, struct err *why)
 		err_set(why, ERR_IO, "%s", words);
 }
 
-/* Opens; moves a damaged file aside and opens a new one. *ret_rv: above what the old one gave out. */
+/* Opens; moves a damaged file aside and opens a new one. *ret_rv: above what the
+ * old one gave out. */
 static int open_sound(const char *path, struct now now, struct store **ret_store, struct err *why,
 	int64_t *ret_rv)
 {

@@ -4,8 +4,8 @@
  * file's own fault, store_rebuild.c starts anew) from trouble (a full disk, another agent, a newer
  * schema: an error, and the file stays), and knows no rows.
  *
- * The file is locked for as long as it is open: two agents on one state folder would be two owners of
- * the same machines. It also spares the shared-memory index and its mapping.
+ * The file is locked for as long as it is open: two agents on one state folder would be two owners
+ * of the same machines. It also spares the shared-memory index and its mapping.
  */
 #include <errno.h>
 #include <fcntl.h>

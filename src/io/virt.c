@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The port's two functions, start and submit, and the way back: results from the workers, events and
- * lost connections from libvirt's thread. All of it on the loop's thread; what a worker sees is a copy
- * of the op and a reference to a connection, so that it never waits for us nor we for it.
+ * The port's two functions, start and submit, and the way back: results from the workers, events
+ * and lost connections from libvirt's thread. All of it on the loop's thread; what a worker sees is
+ * a copy of the op and a reference to a connection, so that it never waits for us nor we for it.
  */
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ static do_lasting_op *const lasting[OP_KIND_MAX] = {
 };
 /* clang-format on */
 
-/* ---- ops ----------------------------------------------------------------------------------------- */
+/* ---- ops ------------------------------------------------------------------------------------- */
 
 /* One that lasts for long has a connection of its own, so that it holds up nobody else's calls. */
 static void open_own(struct op_job *j)
@@ -149,7 +149,8 @@ static enum worker_pool pool_of(enum op_kind kind)
 	return WORKERS_NORMAL;
 }
 
-/* Agents and errands on the urgent one, which has room for them, so that they take nothing from the normal one's calls. */
+/* Agents and errands on the urgent one, which has room for them, so that they take nothing from
+ * the normal one's calls. */
 static virConnectPtr connection_of(const struct virt *virt, enum worker_pool pool)
 {
 	return virt->conns.conn[pool == WORKERS_NORMAL ? WORKERS_NORMAL : WORKERS_URGENT];
@@ -180,7 +181,7 @@ static void start(struct hypervisor *hv)
 	virt_connect((struct virt *)hv);
 }
 
-/* ---- notes from libvirt's thread ------------------------------------------------------------------ */
+/* ---- notes from libvirt's thread ------------------------------------------------------------- */
 
 static void take_note(struct virt *virt, const struct note *note)
 {
@@ -206,7 +207,7 @@ static void on_notes(uv_async_t *async)
 		virt_lost(virt, "more events from libvirt than could be taken in");
 }
 
-/* ---- lifetime ------------------------------------------------------------------------------------- */
+/* ---- lifetime -------------------------------------------------------------------------------- */
 
 static const struct hypervisor_ops ops = { .start = start, .submit = submit };
 

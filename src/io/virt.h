@@ -25,9 +25,9 @@
 struct virt;
 
 /*
- * loop and what the sink points to must outlive it. Registers libvirt's default event loop, which is
- * one per process, and makes libvirt say nothing on stderr: so call it before anything else calls
- * libvirt, and only once at a time. Opens nothing yet: hv_start() does.
+ * loop and what the sink points to must outlive it. Registers libvirt's default event loop, which
+ * is one per process, and makes libvirt say nothing on stderr: so call it before anything else
+ * calls libvirt, and only once at a time. Opens nothing yet: hv_start() does.
  */
 struct virt *virt_new(uv_loop_t *loop, const char *uri, struct hv_sink sink);
 

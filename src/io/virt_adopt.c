@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking over a domain that somebody else made: all that libvirt tells of it, our metadata put into it,
- * and a shut-off one's definition making room for ours. A domain with the metadata of another run is
- * never touched.
+ * Taking over a domain that somebody else made: all that libvirt tells of it, our metadata put into
+ * it, and a shut-off one's definition making room for ours. A domain with the metadata of another
+ * run is never touched.
  */
 #include <string.h>
 
@@ -67,7 +67,7 @@ void virt_do_describe(virConnectPtr conn, const struct op *op, struct op_result 
 	virDomainFree(dom);
 }
 
-/* ---- claim ---------------------------------------------------------------------------------------- */
+/* ---- claim ----------------------------------------------------------------------------------- */
 
 /* The metadata come last: a domain that has them is ours in full. */
 static void mark(virDomainPtr dom, const struct op *op, struct err *err)
@@ -109,7 +109,7 @@ void virt_do_claim(virConnectPtr conn, const struct op *op, struct op_result *re
 	virDomainFree(dom);
 }
 
-/* ---- making room ---------------------------------------------------------------------------------- */
+/* ---- making room ----------------------------------------------------------------------------- */
 
 /* Renamed before it is redefined, so that there is a definition at every moment. */
 bool virt_make_room(virDomainPtr dom, const struct op *op, struct err *err)

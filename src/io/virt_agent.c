@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is asked of the agent in a guest. Each question has a time limit of ours: libvirt's own calls for the same
- * (shutdown, reboot) wait a minute for the guest to be gone, and the limit that libvirt can be given holds for
- * whoever else talks to that agent, who may need longer.
+ * What is asked of the agent in a guest. Each question has a time limit of ours: libvirt's own
+ * calls for the same (shutdown, reboot) wait a minute for the guest to be gone, and the limit that
+ * libvirt can be given holds for whoever else talks to that agent, who may need longer.
  *
- * An agent that hangs costs 5 s the first time, for so long libvirt waits to get in step with it. Meanwhile the
- * domain can be read, signalled, destroyed: libvirt keeps agents out of the domain's own jobs.
+ * An agent that hangs costs 5 s the first time, for so long libvirt waits to get in step
+ * with it. Meanwhile the domain can be read, signalled, destroyed: libvirt keeps agents out
+ * of the domain's own jobs.
  */
 #include <libvirt/libvirt-qemu.h>
 
@@ -131,7 +132,8 @@ void virt_do_agent_look(virConnectPtr conn, const struct op *op, struct op_resul
 	virDomainFree(dom);
 }
 
-/* Its words name the command and the user, never what it was told. False: there is no such command, or it failed. */
+/* Its words name the command and the user, never what it was told. False: there is no such
+ * command, or it failed. */
 static bool tell(virDomainPtr dom, const struct op *op, size_t i, struct err *err)
 {
 	autofree char *what = NULL, *command = credentials_command(op->question, i, &what);

@@ -28,7 +28,7 @@ static void say(struct virt *virt, bool up, const char *why)
 	virt->hv.sink.connection(virt->hv.sink.ctx, up, why);
 }
 
-/* ---- closing ------------------------------------------------------------------------------------- */
+/* ---- closing --------------------------------------------------------------------------------- */
 
 void virt_conns_close(struct virt_conns *conns)
 {
@@ -53,7 +53,8 @@ static void close_is_done(struct job *job)
 	free(job);
 }
 
-/* On a worker, for it may talk to a libvirt that does not answer. Ops in flight keep a reference. */
+/* On a worker, for it may talk to a libvirt that does not answer. Ops in flight keep a
+ * reference. */
 static void close_connections(struct virt *virt)
 {
 	struct close_job *close = xcalloc(1, sizeof(*close));
@@ -65,7 +66,7 @@ static void close_connections(struct virt *virt)
 	workers_submit(virt->workers, WORKERS_URGENT, &close->job);
 }
 
-/* ---- opening ------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static int open_one(struct connect_job *connect, enum worker_pool pool)
 {
@@ -75,8 +76,9 @@ static int open_one(struct connect_job *connect, enum worker_pool pool)
 		return virt_error(&connect->err, "connect to libvirt at '%s'", connect->virt->uri);
 	connect->conns.conn[pool] = conn;
 	virt_events_watch(&connect->virt->events, conn);
-	/* Only where the events come from: a hung call has a deadline of its own, a libvirtd that died closes
-	 * its sockets, and each question wakes both of us. Drivers within this process need none. */
+	/* Only where the events come from: a hung call has a deadline of its own, a libvirtd
+	 * that died closes its sockets, and each question wakes both of us. Drivers within
+	 * this process need none. */
 	if (pool == WORKERS_NORMAL)
 		virConnectSetKeepAlive(conn, VIRT_KEEPALIVE_S, VIRT_KEEPALIVE_N);
 	return 0;

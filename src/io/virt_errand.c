@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a client fetches of a running guest, as the display's picture: QEMU itself makes the PNG. Workers.
+ * What a client fetches of a running guest, as the display's picture: QEMU itself
+ * makes the PNG. Workers.
  */
 #include <libvirt/libvirt-qemu.h>
 

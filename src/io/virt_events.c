@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libvirt's event thread: it runs libvirt's own event loop, and its callbacks do nothing but put a
- * small struct into a queue and wake the loop. Details that cannot be read again later (who shut
- * down, why it stopped, panic, which disk failed) are kept; everything else means "look again" (semantics §3.1).
+ * libvirt's event thread: it runs libvirt's own event loop, and its callbacks do nothing but
+ * put a small struct into a queue and wake the loop. Details that cannot be read again later
+ * (who shut down, why it stopped, panic, which disk failed) are kept; everything else means
+ * "look again" (semantics §3.1).
  */
 #include <signal.h>
 #include <string.h>
@@ -50,7 +51,7 @@ struct note *virt_events_take(struct virt_events *events, bool *ret_overflow)
 	return first;
 }
 
-/* ---- callbacks ----------------------------------------------------------------------------------- */
+/* ---- callbacks ------------------------------------------------------------------------------- */
 
 static void shutdown_detail(struct domain_event *event, int detail)
 {
@@ -126,7 +127,8 @@ static int on_agent(virConnectPtr conn, virDomainPtr dom, int state, int reason,
 	return 0;
 }
 
-/* The alias of a disk of ours is ALIAS_PREFIX and the volume's name. Other actions leave the guest running. */
+/* The alias of a disk of ours is ALIAS_PREFIX and the volume's name. Other actions
+ * leave the guest running. */
 static void on_io_error(virConnectPtr conn, virDomainPtr dom, const char *path, const char *alias,
 	int action, const char *reason, void *opaque)
 {
@@ -213,7 +215,7 @@ void virt_events_unwatch(virConnectPtr conn)
 	virConnectUnregisterCloseCallback(conn, on_close);
 }
 
-/* ---- the thread ---------------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 static void *run(void *arg)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folders of descriptions, read one by one; whoever may write there may say what firmware guests get. */
+/* Folders of descriptions, read one by one; whoever may write there may say what firmware guests
+ * get. */
 #include "io/virt_firmware.h"
 
 #include <dirent.h>

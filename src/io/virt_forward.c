@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection to a port of a guest: to its address, where the host can reach that. With user-mode networking the host can
- * only enter by a forward of QEMU's: one is
- * made, connected to, and taken away again as soon as QEMU has accepted. The connection stays, and nobody else's can
+ * A connection to a port of a guest: to its address, where the host can reach that. With
+ * user-mode networking the host can only enter by a forward of QEMU's: one is made, connected to,
+ * and taken away again as soon as QEMU has accepted. The connection stays, and nobody else's can
  * come after it. Workers.
  *
- * Forwards listen on an address of the loopback network that is ours, so that one which was left behind (the
- * agent was killed in between) is known, and removed the next time.
+ * Forwards listen on an address of the loopback network that is ours, so that one which was left
+ * behind (the agent was killed in between) is known, and removed the next time.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -47,7 +47,8 @@ static void remove_forward(virDomainPtr dom, const char *address, unsigned port)
 	free(virt_monitor(dom, command, &ignored));
 }
 
-/* Those of a life of the agent's that ended too early: one op at a time does it to a domain, so there is no other's. */
+/* Those of a life of the agent's that ended too early: one op at a time does it to a domain, so
+ * there is no other's. */
 static int remove_old(virDomainPtr dom, const char *address, struct err *err)
 {
 	autofree char *table = virt_monitor(dom, "info usernet", err);
@@ -153,7 +154,7 @@ static int forward_by_qemu(virDomainPtr dom, const struct op *op, struct err *er
 	return fd;
 }
 
-/* ---- by its address --------------------------------------------------------------------------------- */
+/* ---- by its address -------------------------------------------------------------------------- */
 
 /* 0 when it is connected; else an errno. */
 static int finish_connect(int fd)
@@ -245,9 +246,10 @@ void virt_do_forward(virConnectPtr conn, const struct op *op, struct op_result *
 		virDomainFree(dom);
 }
 
-/* ---- ports of the host ------------------------------------------------------------------------------ */
+/* ---- ports of the host ----------------------------------------------------------------------- */
 
-/* One that is there already makes way: the agent may have been killed between the start and this. */
+/* One that is there already makes way: the agent may have been killed between the start and
+ * this. */
 static int add_host_forward(virDomainPtr dom, const char *rule, struct err *err)
 {
 	autofree char *add = xasprintf("hostfwd_add %s", rule);

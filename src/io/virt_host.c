@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of this host decides whether a guest of another one can go on here: versions, machine types, firmware, the CPU, free
- * space. Workers. What libvirt cannot tell is not known, which is no error.
+ * What of this host decides whether a guest of another one can go on here: versions, machine types,
+ * firmware, the CPU, free space. Workers. What libvirt cannot tell is not known, which is no error.
  */
 #include <string.h>
 #include <sys/statvfs.h>
@@ -22,7 +22,8 @@ static void add_machine(struct buf *list, xmlNodePtr machine)
 	xmlFree(name);
 }
 
-/* Of the host's own architecture, which its first guest element is not for sure; names are unique over all. */
+/* Of the host's own architecture, which its first guest element is not for sure; names
+ * are unique over all. */
 static char *machines_of(const char *capabilities)
 {
 	xmlDocPtr doc = xmlReadMemory(capabilities, (int)strlen(capabilities), NULL, NULL,

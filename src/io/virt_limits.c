@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Limits of a domain and the control groups that they need: whether libvirt's refusal was about those, which it says
- * in words only, and the domain without them.
+ * Limits of a domain and the control groups that they need: whether libvirt's refusal was about
+ * those, which it says in words only, and the domain without them.
  */
 #include <libxml/parser.h>
 #include <libxml/tree.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a domain needs of its host beside QEMU itself, said in words where it is missing: libvirt's own are of
- * options and schemas. A table: where the domain says it, where the host's capabilities do, or which file it takes.
+ * What a domain needs of its host beside QEMU itself, said in words where it is missing: libvirt's
+ * own are of options and schemas. A table: where the domain says it, where the host's capabilities
+ * do, or which file it takes.
  */
 #include "io/virt_needs.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libvirt's networks, as far as guests of ours need them: made and started when a guest starts that wants one, and kept.
- * On the one with NAT each interface has an address reserved, by its MAC address, so that it is known from the start and
- * stays; it is given up with the domain. Workers, several at a time: whoever loses a race looks again.
+ * libvirt's networks, as far as guests of ours need them: made and started when a guest starts that
+ * wants one, and kept. On the one with NAT each interface has an address reserved, by its MAC
+ * address, so that it is known from the start and stays; it is given up with the domain. Workers,
+ * several at a time: whoever loses a race looks again.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #define FIRST_HOST   2 /* after the network's own address and the gateway's */
 #define UPDATE_FLAGS (VIR_NETWORK_UPDATE_AFFECT_LIVE | VIR_NETWORK_UPDATE_AFFECT_CONFIG)
 
-/* ---- being there ---------------------------------------------------------------------------------- */
+/* ---- being there ----------------------------------------------------------------------------- */
 
 /* One that was defined just now and cannot be started is of no use to anybody. */
 static int start(virNetworkPtr net, bool is_new, const char *name, struct err *err)
@@ -69,7 +70,7 @@ static virNetworkPtr ready(virConnectPtr conn, const struct op_network *want, st
 	return NULL;
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------ */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static bool read_reservations(virNetworkPtr net, struct virt_reservations *ret)
 {
@@ -109,7 +110,8 @@ static void leases_done(struct leases *leases)
 		free(leases->list);
 }
 
-/* A guest that is gone keeps its lease for a while: until then the DHCP server gives it to nobody else. */
+/* A guest that is gone keeps its lease for a while: until then the DHCP server gives
+ * it to nobody else. */
 static bool is_taken(const struct virt_reservations *r, const struct leases *leases,
 	const char *address, const char *mac)
 {
@@ -225,7 +227,7 @@ void virt_network_release(virConnectPtr conn, const struct domain_info *info)
 	virNetworkFree(net);
 }
 
-/* ---- a start's ------------------------------------------------------------------------------------- */
+/* ---- a start's ------------------------------------------------------------------------------- */
 
 static int prepare(virConnectPtr conn, const struct op_network *want, const char *xml,
 	bool reserves, struct err *err)
@@ -289,7 +291,7 @@ int virt_networks_prepare(virConnectPtr conn, const struct op *op, char **ret_xm
 	return 0;
 }
 
-/* ---- looking ---------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 static void reserved_address(virConnectPtr conn, struct nic_info *nic)
 {
@@ -316,7 +318,8 @@ static void take_address(struct domain_info *info, virDomainInterfacePtr from)
 	}
 }
 
-/* Of a kind that libvirt can tell of: leases of its networks, and what the host itself has talked to. */
+/* Of a kind that libvirt can tell of: leases of its networks, and what the host
+ * itself has talked to. */
 static void found_addresses(virDomainPtr dom, struct domain_info *info, unsigned source)
 {
 	virDomainInterfacePtr *list = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is done to a domain that is there: suspend, resume, reboot, reset, shutdown, destroy, undefine. Each
- * looks the domain up by its UUID and touches it only if our metadata in it name the run that the op
- * is for (design §4 "Identity").
+ * What is done to a domain that is there: suspend, resume, reboot, reset, shutdown, destroy,
+ * undefine. Each looks the domain up by its UUID and touches it only if our metadata in it name the
+ * run that the op is for (design §4 "Identity").
  */
 #include "io/virt_private.h"
 #include "io/virt_xml.h"

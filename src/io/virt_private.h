@@ -10,23 +10,23 @@
 #include <libvirt/virterror.h>
 #include <pthread.h>
 
-/* ---- virt_error.c: any thread ---------------------------------------------------------------------- */
+/* ---- virt_error.c: any thread ---------------------------------------------------------------- */
 
-/* Of the last libvirt error of this thread. Every other call of libvirt, even for a domain's name, takes
- * it away: so names are fetched before the call that may fail. */
+/* Of the last libvirt error of this thread. Every other call of libvirt, even for a domain's name,
+ * takes it away: so names are fetched before the call that may fail. */
 int virt_error_last(void); /* VIR_ERR_… */
 
 /* Puts libvirt's own words (their first line) behind ours; the code is derived from libvirt's. */
 int virt_error(struct err *err, const char *fmt, ...) PRINTF(2, 3);
 
-/* The path of the image that QEMU, by these words of libvirt's, could not lock; owned, or NULL if it is
- * something else. */
+/* The path of the image that QEMU, by these words of libvirt's, could not lock; owned, or NULL if
+ * it is something else. */
 char *virt_locked_image(const char *words);
 
 /* libvirt keeps still on stderr; errors are taken from the thread that made the call. */
 void virt_error_silence(void);
 
-/* ---- virt_events.c ------------------------------------------------------------------------------- */
+/* ---- virt_events.c --------------------------------------------------------------------------- */
 
 struct note { /* from libvirt's event thread to the loop */
 	struct note *next;
@@ -70,7 +70,7 @@ void virt_events_unregister(struct virt_conns *conns);
 void virt_events_watch(struct virt_events *events, virConnectPtr conn);
 void virt_events_unwatch(virConnectPtr conn);
 
-/* ---- virt_read.c: workers ------------------------------------------------------------------------- */
+/* ---- virt_read.c: workers -------------------------------------------------------------------- */
 
 enum found { FOUND_ERROR, FOUND_NONE, FOUND_ONE };
 
@@ -88,7 +88,7 @@ enum domain_state virt_state(int state);
 enum domain_reason virt_reason(int state, int reason);
 enum domain_reason virt_stopped_reason(int detail);
 
-/* ---- virt_start.c, virt_ops.c: workers ------------------------------------------------------------ */
+/* ---- virt_start.c, virt_ops.c: workers ------------------------------------------------------- */
 
 void virt_do_start(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_shutdown(virConnectPtr conn, const struct op *op, struct op_result *result);
@@ -104,8 +104,9 @@ void virt_do_undefine(virConnectPtr conn, const struct op *op, struct op_result 
 /* virt_purge.c */
 void virt_do_purge(virConnectPtr conn, const struct op *op, struct op_result *result);
 
-/* virt_network.c. What has to be there before op's domain starts: *ret_xml is its definition, owned by the caller, and
- * *ret_fallback, owned, says why a network in it has QEMU's own stack in its place, or is left as it is. */
+/* virt_network.c. What has to be there before op's domain starts: *ret_xml is its definition, owned
+ * by the caller, and *ret_fallback, owned, says why a network in it has QEMU's own stack in its
+ * place, or is left as it is. */
 int virt_networks_prepare(virConnectPtr conn, const struct op *op, char **ret_xml,
 	char **ret_fallback, struct err *err);
 /* A domain came from another host: it has addresses of its own here as if it had started here. */
@@ -129,15 +130,16 @@ bool virt_progress(virDomainPtr dom, struct migration_progress *ret);
 void virt_progress_tell(struct virt_events *events, const struct op *op,
 	const struct migration_progress *progress);
 
-/* virt_start.c. Defines op's domain by that XML, as it starts here; *ret_kept as of virt_xml_complete(). NULL with words. */
+/* virt_start.c. Defines op's domain by that XML, as it starts here; *ret_kept as of
+ * virt_xml_complete(). NULL with words. */
 virDomainPtr virt_define(virConnectPtr conn, const struct op *op, const char *xml, char **ret_kept,
 	struct err *err);
 
 /* virt_adopt.c */
 void virt_do_describe(virConnectPtr conn, const struct op *op, struct op_result *result);
 void virt_do_claim(virConnectPtr conn, const struct op *op, struct op_result *result);
-/* START of a run whose VM adopted a shut-off domain: true if dom is that one; it has our name then, or err
- * says why it cannot. */
+/* START of a run whose VM adopted a shut-off domain: true if dom is that one; it has our name then,
+ * or err says why it cannot. */
 bool virt_make_room(virDomainPtr dom, const struct op *op, struct err *err);
 
 /* virt_agent.c */
@@ -166,7 +168,7 @@ virDomainPtr virt_find_ours(virConnectPtr conn, const struct op *op, struct err 
 /* ERR_CONFLICT in words unless the domain's metadata name op->vmi_uid. */
 int virt_check_owner(virDomainPtr dom, const struct op *op, struct err *err);
 
-/* ---- virt.c, virt_connect.c ----------------------------------------------------------------------- */
+/* ---- virt.c, virt_connect.c ------------------------------------------------------------------ */
 
 enum link { LINK_DOWN, LINK_CONNECTING, LINK_UP };
 

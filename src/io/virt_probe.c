@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking a guest whether it is well: its agent, or one of its ports. Workers. Each ends by itself: an agent's answer
- * is waited for as long as the probe says, a port's too.
+ * Asking a guest whether it is well: its agent, or one of its ports. Workers. Each ends by itself:
+ * an agent's answer is waited for as long as the probe says, a port's too.
  */
 #include <libvirt/libvirt-qemu.h>
 
@@ -29,7 +29,7 @@ static msec boot_time(void)
 	return SECONDS(now.tv_sec) + now.tv_nsec / 1000000;
 }
 
-/* ---- by the agent -------------------------------------------------------------------------------- */
+/* ---- by the agent ---------------------------------------------------------------------------- */
 
 /* Its answer, owned by the caller; NULL with words. */
 static char *ask(virDomainPtr dom, const char *command, const struct op *op, struct err *err)
@@ -98,7 +98,7 @@ static void run_command(virDomainPtr dom, const struct op *op, struct err *err)
 	err_set(err, ERR_TIMEOUT, "the command did not end within %u s", op->timeout_s);
 }
 
-/* ---- by a port ----------------------------------------------------------------------------------- */
+/* ---- by a port ------------------------------------------------------------------------------- */
 
 static int send_request(int fd, const char *request, struct err *err)
 {
@@ -198,7 +198,8 @@ static int connect_host(const struct op *op, struct err *err)
 	return fd;
 }
 
-/* That the guest does not answer is what it says; only of a libvirt that is gone nothing is known. */
+/* That the guest does not answer is what it says; only of a libvirt that is gone nothing is
+ * known. */
 static void enter(virConnectPtr conn, const struct op *op, struct op_result *result)
 {
 	int fd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far libvirt's job of a migration is, and how the loop is told: as an event, because the op that lasts for as long
- * as the job has one result only. Workers.
+ * How far libvirt's job of a migration is, and how the loop is told: as an event, because the op
+ * that lasts for as long as the job has one result only. Workers.
  */
 #include "io/virt_private.h"
 

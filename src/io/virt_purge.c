@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Removes what a VM kept from run to run. Where libvirt keeps a TPM is its own affair, so it is asked to: a domain
- * of the VM's UUID, which was never started, is defined and undefined along with its TPM. A domain that
- * is there and not such a one is left alone.
+ * Removes what a VM kept from run to run. Where libvirt keeps a TPM is its own affair, so it is
+ * asked to: a domain of the VM's UUID, which was never started, is defined and undefined along with
+ * its TPM. A domain that is there and not such a one is left alone.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libvirt shows of domains: state and reason by the tables of semantics §3, whose they are, where
- * their console and display are, whether an agent listens. These calls need no job on the domain, so a hung QEMU does not hold them up.
+ * What libvirt shows of domains: state and reason by the tables of semantics §3, whose they are,
+ * where their console and display are, whether an agent listens. These calls need no job on the
+ * domain, so a hung QEMU does not hold them up.
  *
  * A list asks, per domain, for its state and for one more thing: an active one's XML, which has the
  * console and our metadata, or an inactive one's metadata.
@@ -111,7 +112,7 @@ enum domain_reason virt_stopped_reason(int detail)
 									: REASON_UNKNOWN;
 }
 
-/* ---- one domain ------------------------------------------------------------------------------------ */
+/* ---- one domain ------------------------------------------------------------------------------ */
 
 static enum found failed(struct err *err, const char *what, const char *which)
 {
@@ -193,7 +194,7 @@ static void look_for_job(virDomainPtr dom, const struct op *op, struct domain_in
 		virt_is_migrating(dom);
 }
 
-/* ---- the ops ---------------------------------------------------------------------------------------- */
+/* ---- the ops --------------------------------------------------------------------------------- */
 
 void virt_do_read(virConnectPtr conn, const struct op *op, struct op_result *result)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What QEMU's monitor says of user-mode networking ("info usernet"): a line for each socket of the host's side. Pure.
+ * What QEMU's monitor says of user-mode networking ("info usernet"): a line for each socket of
+ * the host's side. Pure.
  */
 #ifndef VMAGENT_IO_VIRT_USERNET_H
 #define VMAGENT_IO_VIRT_USERNET_H

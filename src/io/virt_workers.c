@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads, a queue of jobs to do for each pool and one of jobs that are done. One mutex guards all of it; the
- * loop hears of finished jobs by uv_async. A worker that hangs in a call harms nobody but its pool:
- * the program ends by _exit() then.
+ * Threads, a queue of jobs to do for each pool and one of jobs that are done. One mutex guards all
+ * of it; the loop hears of finished jobs by uv_async. A worker that hangs in a call harms nobody
+ * but its pool: the program ends by _exit() then.
  */
 #include "io/virt_workers.h"
 

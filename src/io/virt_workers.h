@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small pools of threads for calls that may block: normal, urgent, those that wait for a guest's agent, what clients fetch from guests, probes, and migrations. Threads start when there is
- * work for them and then stay. libuv's own pool is not used: its destructor would join a thread that
+ * Small pools of threads for calls that may block: normal, urgent, those that wait for a guest's
+ * agent, what clients fetch from guests, probes, and migrations. Threads start when there is work
+ * for them and then stay. libuv's own pool is not used: its destructor would join a thread that
  * hangs in a call, and hung calls would hold up what libuv itself does there.
  *
  * The queues are as long as the callers make them: at most one op per machine and lane.
@@ -49,8 +50,8 @@ void workers_submit(struct workers *workers, enum worker_pool pool, struct job *
 /* Jobs that are in run() now. */
 size_t workers_busy(const struct workers *workers);
 
-/* Loop thread; nothing may be busy. Ends the threads and drops what is queued (its done() is called);
- * memory goes when the loop has run the close callback. */
+/* Loop thread; nothing may be busy. Ends the threads and drops what is queued (its done() is
+ * called); memory goes when the loop has run the close callback. */
 void workers_free(struct workers *workers);
 
 #endif

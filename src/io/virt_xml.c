@@ -145,7 +145,7 @@ void virt_xml_identity(const char *capabilities, struct virt_identity *ret)
 	user_of(capabilities, ret);
 }
 
-/* ---- completion of disks --------------------------------------------------------------------------- */
+/* ---- completion of disks --------------------------------------------------------------------- */
 
 static void keep_owner(xmlNodePtr source)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The XML that goes to libvirt and comes from it, as far as core/domxml.h does not know it. Documents
- * are read with no network and no entities. Workers; stat() and open() may block.
+ * The XML that goes to libvirt and comes from it, as far as core/domxml.h does not know it.
+ * Documents are read with no network and no entities. Workers; stat() and open() may block.
  */
 #ifndef VMAGENT_IO_VIRT_XML_H
 #define VMAGENT_IO_VIRT_XML_H
 
 #include "io/virt.h"
 
-/* Of an active domain's XML: the paths of the first serial port's pty or socket and of a VNC server's socket, whether
- * a guest agent has opened its channel, the EFI firmware, and the interfaces. Sets these of *info, whose memory is the caller's then. */
+/* Of an active domain's XML: the paths of the first serial port's pty or socket and of a VNC
+ * server's socket, whether a guest agent has opened its channel, the EFI firmware, and the
+ * interfaces. Sets these of *info, whose memory is the caller's then. */
 void virt_xml_live(const char *xml, struct domain_info *info);
 
 /* The user that QEMU runs as, from the capabilities; false where libvirt does not switch users. */
@@ -38,11 +39,14 @@ struct virt_host {          /* what the host adds to a domain */
 int virt_xml_complete(const char *xml, const struct virt_host *host, char **ret_xml,
 	char **ret_kept, struct err *err);
 
-/* virt_limits.c. Whether libvirt refused a start, in these words, because the host has no control groups to offer. */
+/* virt_limits.c. Whether libvirt refused a start, in these words, because the host has no
+ * control groups to offer. */
 bool virt_limits_are_refused(const char *message);
-/* The same without what needs control groups (<memtune>; shares and quotas); owned by the caller. NULL: nothing does. */
+/* The same without what needs control groups (<memtune>; shares and quotas); owned by the
+ * caller. NULL: nothing does. */
 char *virt_xml_without_limits(const char *xml);
-/* The domain with QEMU's own network stack in place of that network; owned by the caller, NULL: it is no XML. */
+/* The domain with QEMU's own network stack in place of that network; owned by the caller, NULL:
+ * it is no XML. */
 char *virt_xml_without_network(const char *xml, const char *network);
 
 struct virt_reservation { /* DHCP gives it that address */

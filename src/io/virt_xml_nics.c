@@ -54,7 +54,7 @@ void virt_xml_nics(xmlNodePtr devices, struct domain_info *info)
 		read_nic(nic, &info->nics[info->n_nics++]);
 }
 
-/* ---- changing a domain ---------------------------------------------------------------------------- */
+/* ---- changing a domain ----------------------------------------------------------------------- */
 
 static void become_user(xmlNodePtr nic)
 {
@@ -91,7 +91,7 @@ char *virt_xml_without_network(const char *xml, const char *network)
 	return changed;
 }
 
-/* ---- a network's addresses ------------------------------------------------------------------------ */
+/* ---- a network's addresses ------------------------------------------------------------------- */
 
 static xmlNodePtr ip_of(xmlDocPtr doc)
 {

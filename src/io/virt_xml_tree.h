@@ -9,8 +9,8 @@
 #include <libxml/parser.h>
 #include <libxml/tree.h>
 
-/* virt_xml.c: the EFI firmware that a live domain's <os> names, as core/firmware.h has it; owned by the caller, NULL: none that
- * could be told. */
+/* virt_xml.c: the EFI firmware that a live domain's <os> names, as core/firmware.h has it; owned by
+ * the caller, NULL: none that could be told. */
 char *virt_xml_firmware(xmlNodePtr os);
 
 xmlDocPtr tree_read(const char *xml); /* NULL: it is none */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames by wslay, readiness by libuv. wslay is told not to collect messages, so none costs memory. Pings
- * are answered, closes acknowledged, by wslay itself: the answers wait in its queue, so while there are some
- * nothing more is read.
+ * Frames by wslay, readiness by libuv. wslay is told not to collect messages, so none costs memory.
+ * Pings are answered, closes acknowledged, by wslay itself: the answers wait in its queue, so while
+ * there are some nothing more is read.
  */
 #include <errno.h>
 #include <string.h>
@@ -222,7 +222,8 @@ void websocket_begin(struct websocket *ws, const void *early, size_t len)
 {
 	if (len)
 		buf_add(&ws->early, early, len);
-	/* Writable at once: what came early is then read from the loop, not from within this call. */
+	/* Writable at once: what came early is then read from the loop, not from within this
+	 * call. */
 	uv_poll_start(&ws->poll, UV_READABLE | UV_WRITABLE, on_poll);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server's end of a websocket on a connected, non-blocking socket: bytes in, bytes out, framing by
- * wslay. Binary and text frames are one stream of bytes. Loop thread only; it does not own the socket.
+ * The server's end of a websocket on a connected, non-blocking socket: bytes in, bytes out,
+ * framing by wslay. Binary and text frames are one stream of bytes. Loop thread only; it does
+ * not own the socket.
  */
 #ifndef VMAGENT_IO_WEBSOCKET_H
 #define VMAGENT_IO_WEBSOCKET_H
@@ -26,8 +27,8 @@ struct websocket_handler {
 	void (*data)(void *ctx, const void *data, size_t len);
 	/* All that was given to websocket_send() has left. */
 	void (*drained)(void *ctx);
-	/* The peer has closed, or the connection broke. No call comes after it; websocket_end() may be
-	 * called from within it. */
+	/* The peer has closed, or the connection broke. No call comes after it; websocket_end() may
+	 * be called from within it. */
 	void (*closed)(void *ctx);
 };
 

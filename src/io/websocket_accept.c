@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one computation of the websocket handshake: base64(SHA-1(key + a fixed text)). It guards nothing;
- * it only proves that the server speaks websocket, so a library for it would be too much.
+ * The one computation of the websocket handshake: base64(SHA-1(key + a fixed text)). It guards
+ * nothing; it only proves that the server speaks websocket, so a library for it would be too much.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The peer that the agent's memory is measured against: a program that opens one connection to libvirt,
- * with an event loop to keep it, and does nothing else. It says when it is connected.
+ * The peer that the agent's memory is measured against: a program that opens one connection to
+ * libvirt, with an event loop to keep it, and does nothing else. It says when it is connected.
  */
 #include <libvirt/libvirt.h>
 #include <stdio.h>

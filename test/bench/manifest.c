@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a manifest costs from its text to the domain's XML: parse, validate, default and type, write. One file, many rounds;
- * prints the medians in us, one line each: NAME MEDIAN. For test/bench/run.
+ * What a manifest costs from its text to the domain's XML: parse, validate, default
+ * and type, write. One file, many rounds; prints the medians in us, one line each:
+ * NAME MEDIAN. For test/bench/run.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hostile SOCKET HOW COUNT: a client that means no good, COUNT times over. It prints how many of its
- * connections were let in and holds them until its standard input ends. Meanwhile it goes on doing what HOW
- * says: silent (says nothing), drip (a header byte now and then), deaf (asks for all machines and reads
- * nothing), watch (a watch that reads), deafwatch (one that does not), flood (opens and closes).
+ * hostile SOCKET HOW COUNT: a client that means no good, COUNT times over. It prints how many of
+ * its connections were let in and holds them until its standard input ends. Meanwhile it goes on
+ * doing what HOW says: silent (says nothing), drip (a header byte now and then), deaf (asks for
+ * all machines and reads nothing), watch (a watch that reads), deafwatch (one that does not),
+ * flood (opens and closes).
  */
 #include <errno.h>
 #include <fcntl.h>

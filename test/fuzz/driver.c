@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a fuzz target over every file in and below corpus folders, so that `make check` replays what fuzzing found
- * without needing clang: fuzz_NAME FOLDER... Prints one line `ok NAME: N inputs`; a crash is the failure, and
- * with VERBOSE set the last path on stderr is the input that did it.
+ * Runs a fuzz target over every file in and below corpus folders, so that `make check` replays what
+ * fuzzing found without needing clang: fuzz_NAME FOLDER... Prints one line `ok NAME: N inputs`; a
+ * crash is the failure, and with VERBOSE set the last path on stderr is the input that did it.
  *
- * A target that can change its inputs by itself is also given that many changed ones (MUTATIONS, 2000; from SEED, 1), always the same; with
- * LAST set, that file then holds the input that did it.
+ * A target that can change its inputs by itself is also given that many changed ones (MUTATIONS,
+ * 2000; from SEED, 1), always the same; with LAST set, that file then holds the input that did it.
  */
 #include <errno.h>
 #include <fts.h>
@@ -98,8 +98,8 @@ static bool is_hidden(const FTSENT *entry)
 	return entry->fts_level > FTS_ROOTLEVEL && entry->fts_name[0] == '.';
 }
 
-/* Every file of the folders and of those in them, each with its share of the wanted changes; with no `m` they are only
- * counted. Negative if one cannot be read. */
+/* Every file of the folders and of those in them, each with its share of the wanted changes; with
+ * no `m` they are only counted. Negative if one cannot be read. */
 static int run_folders(char **folders, struct mutations *m, unsigned share)
 {
 	FTS *walk = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, by_name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes what the API reads itself: paths, selectors, and JSON text that it looks into. The input is a
- * path, a selector and a JSON text, a line each.
+ * Fuzzes what the API reads itself: paths, selectors, and JSON text that it looks into. The input
+ * is a path, a selector and a JSON text, a line each.
  */
 #include <string.h>
 

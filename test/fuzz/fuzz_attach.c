@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes NetworkAttachmentDefinitions, which are anybody's. The input is the resource that an annotation names, on a line
- * of its own, and the CNI configuration. It ends in an answer or in words that say why not; and what is taken of it
- * as the name of a device or a network is one, for it becomes libvirt's.
+ * Fuzzes NetworkAttachmentDefinitions, which are anybody's. The input is the resource that an
+ * annotation names, on a line of its own, and the CNI configuration. It ends in an answer or in
+ * words that say why not; and what is taken of it as the name of a device or a network is one,
+ * for it becomes libvirt's.
  */
 #include <stdint.h>
 #include <stdlib.h>

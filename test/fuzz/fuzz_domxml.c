@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From anybody's manifest to libvirt: what is accepted becomes a domain that libvirt's own schema and parser take, in which
- * each path lies below a folder that the node allows, in the run's own, or is one of those that are ours to name.
+ * From anybody's manifest to libvirt: what is accepted becomes a domain that libvirt's own schema
+ * and parser take, in which each path lies below a folder that the node allows, in the run's own,
+ * or is one of those that are ours to name.
  */
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
@@ -63,7 +64,7 @@ static void refuse(const char *why, const char *what, const char *xml)
 	abort();
 }
 
-/* ---- paths ------------------------------------------------------------------------------------ */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 /* Where a text of the manifest's stands that is none of a file, whatever it looks like. */
 static const char *const free_texts[] = { "cmdline", "entry", "vendor_id", NULL };
@@ -145,7 +146,7 @@ static void check_works(const struct vmi_spec *spec)
 	op_done(&op);
 }
 
-/* ---- libvirt ---------------------------------------------------------------------------------- */
+/* ---- libvirt --------------------------------------------------------------------------------- */
 
 static bool has_format(xmlNodePtr backing)
 {
@@ -225,7 +226,7 @@ static void check_xml(const char *xml)
 	xmlFreeDoc(doc);
 }
 
-/* ---- manifests ---------------------------------------------------------------------------------- */
+/* ---- manifests ------------------------------------------------------------------------------- */
 
 static void make_domain(const struct manifest *m, const struct vmi_spec *spec, bool kvm)
 {

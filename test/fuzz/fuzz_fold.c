@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fold and the turn under any order of inputs: bytes choose what happens next to three machines of
- * the real agent with a store in memory; events, results, reads and lists say anything at all. No input
- * may trip an assertion: phases move only along their table, and a machine comes to rest.
+ * The fold and the turn under any order of inputs: bytes choose what happens next to three machines
+ * of the real agent with a store in memory; events, results, reads and lists say anything at all.
+ * No input may trip an assertion: phases move only along their table, and a machine comes to rest.
  *
  * What the simulation checks with a hypervisor that obeys its own rules, this checks with one that
  * does not.

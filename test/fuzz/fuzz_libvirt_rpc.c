@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes what a peer's libvirtd sends through a relay, both ways: frames one after the other, judged as calls and as
- * answers, and the bytes as XML of their own. Nothing that is cut short or too large may be read over its end, and what
- * passes as a call is one of the few.
+ * Fuzzes what a peer's libvirtd sends through a relay, both ways: frames one after the other,
+ * judged as calls and as answers, and the bytes as XML of their own. Nothing that is cut short or
+ * too large may be read over its end, and what passes as a call is one of the few.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A manifest from anybody: text → trees → check → defaults → typed spec. Whatever comes in, it ends in
- * an answer; what was checked can be typed; what is written as JSON reads back the same.
+ * A manifest from anybody: text → trees → check → defaults → typed spec. Whatever comes in, it ends
+ * in an answer; what was checked can be typed; what is written as JSON reads back the same.
  */
 #include <stdint.h>
 #include <string.h>

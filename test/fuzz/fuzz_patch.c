@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes patches of both kinds. The input is an object and a patch, a line each; a patch that is a list is a JSON patch.
+ * Fuzzes patches of both kinds. The input is an object and a patch, a line each; a patch that is a
+ * list is a JSON patch.
  *
- * What a merge patch makes agrees with the patch, keeps all else, and does not change when it is patched once more (RFC
- * 7386). What a JSON patch's operation adds is there when it is tested, and a patch that fails changes nothing. Whatever
- * is made keeps the bounds of what can be read, and can be read.
+ * What a merge patch makes agrees with the patch, keeps all else, and does not change when it is
+ * patched once more (RFC 7386). What a JSON patch's operation adds is there when it is tested,
+ * and a patch that fails changes nothing. Whatever is made keeps the bounds of what can be read,
+ * and can be read.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -53,7 +55,8 @@ static void measure(const struct node *node, size_t depth, struct size *s)
 	}
 }
 
-/* Text, key and map may grow beyond what is read; that is the check's to refuse, which comes next. */
+/* Text, key and map may grow beyond what is read; that is the check's to refuse, which comes
+ * next. */
 static void check_result(const struct node *result)
 {
 	autofree char *json = node_json(result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes what comes in from another agent: frames one after the other. What is accepted is written again,
- * and must then read as the same message.
+ * Fuzzes what comes in from another agent: frames one after the other. What is accepted is written
+ * again, and must then read as the same message.
  */
 #include <string.h>
 

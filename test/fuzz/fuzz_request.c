@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes a connection: its bytes go into the real HTTP server, through routes, selections and bodies to the
- * real agent, with a store in memory and a hypervisor that says yes. The first byte chooses: odd is the
- * read-only socket, and every bit above tells into how many pieces the rest is cut.
+ * Fuzzes a connection: its bytes go into the real HTTP server, through routes, selections and
+ * bodies to the real agent, with a store in memory and a hypervisor that says yes. The first
+ * byte chooses: odd is the read-only socket, and every bit above tells into how many pieces
+ * the rest is cut.
  *
- * Whatever came, when the client has left nothing is kept for it; and by the read-only socket nothing has
- * changed.
+ * Whatever came, when the client has left nothing is kept for it; and by the read-only
+ * socket nothing has changed.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes selectors against objects. The input is a label selector, a field selector and an object's JSON text, a line
- * each. What was understood must mean the same when it is written out and read again, and of a term and its opposite
- * exactly one must hold, whatever the object is.
+ * Fuzzes selectors against objects. The input is a label selector, a field selector and an object's
+ * JSON text, a line each. What was understood must mean the same when it is written out and read
+ * again, and of a term and its opposite exactly one must hold, whatever the object is.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -62,7 +62,8 @@ static void compare(const struct selector *a, const struct selector *b)
 
 typedef bool matches_fn(const struct selector *s, const char *object);
 
-/* All of it matches if and only if each of its terms does, and no term does together with its opposite. */
+/* All of it matches if and only if each of its terms does, and no term does
+ * together with its opposite. */
 static void match(const struct selector *s, const char *object, matches_fn *matches)
 {
 	static const enum selector_op opposite[] = {

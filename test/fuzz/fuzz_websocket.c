@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes both ends of a websocket with what the other may send: the agent's, frames after the handshake, and
- * vmactl's, the answer's head and frames. The first byte is odd for the client's end; its other bits tell
- * into how many pieces the rest is cut and, for the server, whether the first of them came early and whether
- * it is held at times.
+ * Fuzzes both ends of a websocket with what the other may send: the agent's, frames after the
+ * handshake, and vmactl's, the answer's head and frames. The first byte is odd for the client's
+ * end; its other bits tell into how many pieces the rest is cut and, for the server, whether the
+ * first of them came early and whether it is held at times.
  */
 #include <string.h>
 #include <sys/socket.h>

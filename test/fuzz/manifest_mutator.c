@@ -148,7 +148,8 @@ static struct node *entry_of(struct dice *dice, struct node *map, const char *ke
 	return node_get(map, key);
 }
 
-/* The next step of a path down from at: a key, then its elements. NULL: what is there is of another kind. */
+/* The next step of a path down from at: a key, then its elements. NULL: what is there
+ * is of another kind. */
 static struct node *step(struct dice *dice, struct node *at, enum schema_scope scope,
 	const char *path, size_t *used)
 {
@@ -203,9 +204,10 @@ static const struct schema_field *random_field(struct dice *dice, enum schema_sc
 	return chosen;
 }
 
-/* ---- changes of what is there ----------------------------------------------------------------- */
+/* ---- changes of what is there ---------------------------------------------------------------- */
 
-/* The n-th node below root that is not a list's or map's own; *ret_index is where its parent has it. */
+/* The n-th node below root that is not a list's or map's own; *ret_index is where
+ * its parent has it. */
 static struct node *parent_of(struct node *root, size_t *n, size_t *ret_index)
 {
 	for (size_t i = 0; i < root->n_children; i++) {
@@ -278,7 +280,8 @@ static void repeat_one(struct dice *dice, struct node *spec)
 	replace_str(&to->children[j]->text, from->children[i]->text);
 }
 
-/* Each disk has a volume of its name, each interface a network, and back: else hardly anything were accepted. */
+/* Each disk has a volume of its name, each interface a network, and back: else
+ * hardly anything were accepted. */
 static void pair(struct dice *dice, struct node *spec, const char *path, const char *other,
 	const char *source)
 {
@@ -312,7 +315,7 @@ static void pair_all(struct dice *dice, struct node *spec)
 	pair(dice, spec, "networks", "domain.devices.interfaces", "masquerade");
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static struct node *fresh(void)
 {

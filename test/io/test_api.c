@@ -354,7 +354,8 @@ END_TEST
 #define RUNS "/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances"
 #define HERE "?labelSelector=kubevirt.io/nodeName%3Dnode"
 
-/* Where a run is is a label of it, by which it is selected; who writes it back as it was read changes nothing. */
+/* Where a run is is a label of it, by which it is selected; who writes it back as it
+ * was read changes nothing. */
 START_TEST(runs_by_node)
 {
 	autofree char *listed = NULL, *run = NULL, *again = NULL;

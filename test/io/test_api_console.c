@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The console's websocket, byte by byte: to a guest on a unix socket and on a pty, displaced, slow on
- * either side, replayed, ended by each side.
+ * The console's websocket, byte by byte: to a guest on a unix socket and on a pty, displaced, slow
+ * on either side, replayed, ended by each side.
  */
 #include <check.h>
 #include <errno.h>
@@ -80,7 +80,8 @@ START_TEST(bytes_go_both_ways)
 }
 END_TEST
 
-/* What a client sends just before it leaves still reaches the guest: `echo poweroff | vmactl console`. */
+/* What a client sends just before it leaves still reaches the guest: `echo
+ * poweroff | vmactl console`. */
 START_TEST(last_words_of_a_client)
 {
 	struct api_fixture f;

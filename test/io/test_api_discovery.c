@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the API says that it serves: to clients that ask version by version, and to those that ask once. */
+/* What the API says that it serves: to clients that ask version by version, and to
+ * those that ask once. */
 #include <check.h>
 #include <string.h>
 
@@ -97,7 +98,8 @@ static void add_alls(struct buf *out, const struct node *resources)
 	}
 }
 
-/* What 'kubectl get all' gets, in its order: upstream's category of each kind, so no kind of the whole cluster. */
+/* What 'kubectl get all' gets, in its order: upstream's category of each kind, so no kind
+ * of the whole cluster. */
 START_TEST(test_what_all_is)
 {
 	struct node *trees[] = { get("/api", KUBECTL), get("/apis", KUBECTL) };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is fetched from a guest: a picture of its display, connections to its ports; refusals in KubeVirt's words, clients
- * that leave before their answer comes, and the end of the API meanwhile.
+ * What is fetched from a guest: a picture of its display, connections to its ports; refusals in
+ * KubeVirt's words, clients that leave before their answer comes, and the end of the API meanwhile.
  */
 #include <check.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The read-only socket: what may be looked at there, and that nothing is changed, reached or told that is
- * secret; and who did what, which is recorded for every order on the other one.
+ * The read-only socket: what may be looked at there, and that nothing is changed, reached or told
+ * that is secret; and who did what, which is recorded for every order on the other one.
  */
 #include <check.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * VirtualMachineInstanceMigrations at the API: made, read, changed and deleted as any other object; what is
- * wrong with one is said in words. No peer answers here, so that what is accepted waits for its turn.
+ * VirtualMachineInstanceMigrations at the API: made, read, changed and deleted as any other
+ * object; what is wrong with one is said in words. No peer answers here, so that what is accepted
+ * waits for its turn.
  */
 #include <check.h>
 #include <string.h>

@@ -169,7 +169,8 @@ START_TEST(test_two_replacements_at_once)
 }
 END_TEST
 
-/* Each patch is small enough, and what they make together would not be: it must be readable after a restart. */
+/* Each patch is small enough, and what they make together would not be: it must be
+ * readable after a restart. */
 START_TEST(test_an_object_that_grows)
 {
 	for (int part = 0; part < 2; part++) {

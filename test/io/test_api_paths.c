@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses beside those of the objects themselves: their status, watches as they were once, what the server
- * has, a VM written out, and reasons for what is not served. */
+/* Addresses beside those of the objects themselves: their status, watches as they were once, what
+ * the server has, a VM written out, and reasons for what is not served. */
 #include <check.h>
 #include <string.h>
 

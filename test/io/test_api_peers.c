@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Peers through the agent and its API: what comes in about them, what is shown and logged, what they are told. */
+/* Peers through the agent and its API: what comes in about them, what is shown and logged,
+ * what they are told. */
 #include <check.h>
 #include <string.h>
 

@@ -25,7 +25,7 @@ static void tear_down(void)
 	api_fixture_stop(&f);
 }
 
-/* ---- every kind --------------------------------------------------------------------------------- */
+/* ---- every kind ------------------------------------------------------------------------------ */
 
 #define CLAIM_SPEC                              \
 	"{\"accessModes\":[\"ReadWriteOnce\"]," \
@@ -185,7 +185,7 @@ START_TEST(test_again_within_a_turn)
 }
 END_TEST
 
-/* ---- namespaces --------------------------------------------------------------------------------- */
+/* ---- namespaces ------------------------------------------------------------------------------ */
 
 #define NAMESPACE(name) \
 	"{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"" name "\"}}"
@@ -247,7 +247,8 @@ static int count_row(void *ctx, const struct object_row *row)
 	return 0;
 }
 
-/* In a database of before there were namespaces nobody wrote down the one that a machine lies in. */
+/* In a database of before there were namespaces nobody wrote down the one that a machine lies
+ * in. */
 START_TEST(test_namespaces_of_an_older_database)
 {
 	struct object_query lab = { .kind = KIND_NAMESPACE, .ns = "", .name = "lab" };

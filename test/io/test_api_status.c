@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a client can do wrong, and the Status that it gets for it: HTTP status, reason and details as Kubernetes' own
- * API server gives them, by which its clients decide what to do next.
+ * What a client can do wrong, and the Status that it gets for it: HTTP status, reason and details
+ * as Kubernetes' own API server gives them, by which its clients decide what to do next.
  */
 #include <check.h>
 #include <stdio.h>
@@ -151,7 +151,8 @@ START_TEST(test_refusals)
 }
 END_TEST
 
-/* Nothing was done, so a client may try again by itself; what is kept, and only not saved yet, it may not. */
+/* Nothing was done, so a client may try again by itself; what is kept, and only not saved
+ * yet, it may not. */
 START_TEST(test_what_may_be_tried_again)
 {
 	struct client_request request = { .line = "PUT " SUB "/virtualmachines/web/start" };

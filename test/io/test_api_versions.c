@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resource versions: what a list or a watch may say of them, which lists can be served, and that a watch begun at
- * any version tells exactly what one that was there all the time has told since.
+ * Resource versions: what a list or a watch may say of them, which lists can be served, and that a
+ * watch begun at any version tells exactly what one that was there all the time has told since.
  */
 #include <check.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What virtctl sends, header by header, and what it reads of the answer. Its verbs are requests of Kubernetes' REST
- * client: options as JSON without a Content-Type, PUTs without a body, "Accept: application/json" and anything. It succeeds by
- * a status of 200 to 206, whatever the body; else it decodes the body by its Content-Type and prints the message
- * of a Status of v1 that says Failure. Old ones (0.58) say v1alpha3.
+ * What virtctl sends, header by header, and what it reads of the answer. Its verbs are requests of
+ * Kubernetes' REST client: options as JSON without a Content-Type, PUTs without a body, "Accept:
+ * application/json" and anything. It succeeds by a status of 200 to 206, whatever the body; else it
+ * decodes the body by its Content-Type and prints the message of a Status of v1 that says Failure.
+ * Old ones (0.58) say v1alpha3.
  */
 #include <check.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static void tear_down(void)
 	api_fixture_stop(&f);
 }
 
-/* As Go writes it: Connection stays open, so the answer must say where it ends. Returns head and body. */
+/* As Go writes it: Connection stays open, so the answer must say where it ends.
+ * Returns head and body. */
 static char *exchange(const char *line, const char *body)
 {
 	struct client c;
@@ -122,7 +124,8 @@ START_TEST(test_exchanges)
 }
 END_TEST
 
-/* "credentials add-ssh-key" adds to a list; where that fails, it makes the list, if there is none. */
+/* "credentials add-ssh-key" adds to a list; where that fails, it makes the list,
+ * if there is none. */
 START_TEST(test_credentials)
 {
 #define KEYS "/spec/template/spec/accessCredentials"
@@ -147,7 +150,8 @@ START_TEST(test_credentials)
 }
 END_TEST
 
-/* "image-upload pvc" waits for a pod to take the content once it has made this, so it is not made. */
+/* "image-upload pvc" waits for a pod to take the content once it has made this, so
+ * it is not made. */
 START_TEST(test_an_upload_is_refused)
 {
 	api_expect(&f, "POST /api/v1/namespaces/default/persistentvolumeclaims",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The display's websocket: nothing of it is lost, whoever is slow; a newcomer displaces the client before, or is
- * refused if it asks for that; and who gets none, in KubeVirt's words.
+ * The display's websocket: nothing of it is lost, whoever is slow; a newcomer displaces the client
+ * before, or is refused if it asks for that; and who gets none, in KubeVirt's words.
  */
 #include <check.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every path and method of KubeVirt's API is asked for, with a machine that runs and whatever else the path
- * names: it is served, or refused for the reason that test/fixtures/api-paths.txt gives. Those of
- * api-paths-must.txt are served.
+ * Every path and method of KubeVirt's API is asked for, with a machine that runs and whatever else
+ * the path names: it is served, or refused for the reason that test/fixtures/api-paths.txt gives.
+ * Those of api-paths-must.txt are served.
  */
 #include <check.h>
 #include <ctype.h>
@@ -82,7 +82,7 @@ static void rows_done(struct rows *rows)
 	free(rows->list);
 }
 
-/* ---- what is asked ------------------------------------------------------------------------------------ */
+/* ---- what is asked --------------------------------------------------------------------------- */
 
 static const struct {
 	const char *place, *value;
@@ -254,7 +254,7 @@ static int ask(struct api_fixture *f, const struct row *row, const char *path, c
 	return client_request(&f->loop, f->path, &request, NULL, ret_body);
 }
 
-/* ---- what is answered ------------------------------------------------------------------------------------ */
+/* ---- what is answered ------------------------------------------------------------------------ */
 
 /* An answer, or a refusal that is about the object as it is: it names that. */
 static bool is_served(int status, const char *body)
@@ -300,7 +300,7 @@ static void check_row(const struct row *row)
 	close(port[1]);
 }
 
-/* ---- tests -------------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static const struct row *row_of(const struct rows *rows, const char *method, const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watches: every change once and in order, what selectors make of a change, resuming, falling out of
- * the window, bookmarks, and clients that leave.
+ * Watches: every change once and in order, what selectors make of a change, resuming, falling out
+ * of the window, bookmarks, and clients that leave.
  */
 #include <check.h>
 #include <stdio.h>
@@ -192,7 +192,8 @@ START_TEST(one_object_by_name)
 }
 END_TEST
 
-/* As Kubernetes says it: not by the answer's status, but by the watch's one event, as which every client knows it. */
+/* As Kubernetes says it: not by the answer's status, but by the watch's one event, as which
+ * every client knows it. */
 START_TEST(what_the_log_has_no_more)
 {
 	struct api_fixture f;
@@ -211,7 +212,8 @@ START_TEST(what_the_log_has_no_more)
 }
 END_TEST
 
-/* Twice as many changes of one object as the log keeps; the agent's commits between wake the watches. */
+/* Twice as many changes of one object as the log keeps; the agent's commits
+ * between wake the watches. */
 static void flood(struct api_fixture *f, enum object_kind kind)
 {
 	struct object_row row = { .kind = kind, .ns = "default", .name = "flood", .uid = "u" };

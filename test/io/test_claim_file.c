@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of claims, with the image adapter, a real file system and the real qemu-img: made once, grown, never probed, and
- * no link below the storage folder leads anywhere.
+ * Files of claims, with the image adapter, a real file system and the real qemu-img: made once,
+ * grown, never probed, and no link below the storage folder leads anywhere.
  */
 #include <check.h>
 #include <stdio.h>
@@ -232,7 +232,7 @@ START_TEST(test_no_link_leads_out)
 }
 END_TEST
 
-/* ---- filled ------------------------------------------------------------------------------------------ */
+/* ---- filled ---------------------------------------------------------------------------------- */
 
 START_TEST(test_it_is_filled_once)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The split of an embedding agent, without libvirt: who dies with whom, who reaps, which signal goes
- * where; and the folder that is made ready. Every scene plays in a process of its own.
+ * The split of an embedding agent, without libvirt: who dies with whom, who reaps, which signal
+ * goes where; and the folder that is made ready. Every scene plays in a process of its own.
  */
 #include <check.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that mean no good, below the folders that a node allows: links that lead out, loops, pipes, images that name other
- * files. Each is made by its row's words in the shell, in a folder with disks/, images/ and outside/secret; whatever is said
- * of it, nothing outside is made or changed.
+ * Files that mean no good, below the folders that a node allows: links that lead out, loops, pipes,
+ * images that name other files. Each is made by its row's words in the shell, in a folder with
+ * disks/, images/ and outside/secret; whatever is said of it, nothing outside is made or changed.
  */
 #include <check.h>
 #include <fcntl.h>

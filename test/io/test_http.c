@@ -199,7 +199,8 @@ START_TEST(a_late_answer_in_a_used_slot)
 }
 END_TEST
 
-/* Another connection, older and idle: libmicrohttpd's own sweep of closed ones ends at the first such. */
+/* Another connection, older and idle: libmicrohttpd's own sweep of closed ones ends
+ * at the first such. */
 static void open_idle(struct client *c, struct server *s)
 {
 	client_open(c, &s->loop, s->path);

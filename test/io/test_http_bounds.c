@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clients that are slow or mean no good: each finds a bound, and whoever else is there is served. The
- * bounds are small here, so that they are reached soon.
+ * Clients that are slow or mean no good: each finds a bound, and whoever else is there is served.
+ * The bounds are small here, so that they are reached soon.
  */
 #include <check.h>
 #include <stdio.h>
@@ -286,7 +286,8 @@ static unsigned close_crowd(struct client *crowd)
 	return ended;
 }
 
-/* More answers, or streams, than there is room for lie unread: they make room for one that reads. */
+/* More answers, or streams, than there is room for lie unread: they make room for one that
+ * reads. */
 START_TEST(who_does_not_read)
 {
 	struct http_options options = { .held_max = 2 * BIG, .stalled_ms = 100 };

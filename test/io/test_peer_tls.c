@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two agents' ports on loopback: they find each other over mutual TLS, and whoever is not the peer that was
- * configured is refused in words, at both ends.
+ * Two agents' ports on loopback: they find each other over mutual TLS, and whoever is not the peer
+ * that was configured is refused in words, at both ends.
  */
 #include <check.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 Suite *test_peer_tls_suite(void);
 
-/* ---- peers ---------------------------------------------------------------------------------------------- */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 static bool knows_clocks(void *ctx)
 {
@@ -68,7 +68,8 @@ static bool says_one_way(void *ctx)
 	return e->one_ways && e->ups && (*e->one_way != '\0') == (e->wanted != NULL);
 }
 
-/* Only one of them can reach the other: that serves both, and the other says that it cannot, until it can. */
+/* Only one of them can reach the other: that serves both, and the other says that it
+ * cannot, until it can. */
 START_TEST(one_way_is_enough)
 {
 	pair("b", "b", "b");
@@ -140,7 +141,7 @@ START_TEST(a_certificate_may_expire_meanwhile)
 }
 END_TEST
 
-/* ---- who is refused ---------------------------------------------------------------------------------------- */
+/* ---- who is refused -------------------------------------------------------------------------- */
 
 START_TEST(a_certificate_of_another_ca)
 {
@@ -218,7 +219,7 @@ START_TEST(a_twin)
 }
 END_TEST
 
-/* ---- handovers ------------------------------------------------------------------------------------------ */
+/* ---- handovers ------------------------------------------------------------------------------- */
 
 static bool heard_both(void *ctx)
 {
@@ -271,7 +272,7 @@ START_TEST(an_older_peer_is_left_alone)
 }
 END_TEST
 
-/* ---- our own certificate -------------------------------------------------------------------------------------- */
+/* ---- our own certificate --------------------------------------------------------------------- */
 
 START_TEST(files_that_come_later)
 {

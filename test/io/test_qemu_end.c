@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process is ended, and which is not. A shell that has QEMU's words on its command line stands in for it. */
+/* Which process is ended, and which is not. A shell that has QEMU's words on its command line
+ * stands in for it. */
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log of a domain's QEMU: where it lies by libvirt's URI, and that only a plain, readable file is read. */
+/* The log of a domain's QEMU: where it lies by libvirt's URI, and that only a plain,
+ * readable file is read. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>

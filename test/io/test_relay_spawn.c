@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An agent starts a relay: when it is ready, when it is not, and what it is told. Scripts stand in for it. */
+/* An agent starts a relay: when it is ready, when it is not, and what it is told. Scripts
+ * stand in for it. */
 #include <check.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A target's relay, and whoever comes to it: without the token nobody keeps anybody else out, takes more than a moment, or
- * leaves anything behind. The relay is a process of its own, as it always is; connections are handed to it as an agent does.
+ * A target's relay, and whoever comes to it: without the token nobody keeps anybody else out, takes
+ * more than a moment, or leaves anything behind. The relay is a process of its own, as it always
+ * is; connections are handed to it as an agent does.
  */
 #include <check.h>
 #include <errno.h>
@@ -33,7 +34,7 @@ static char folder[64];
 static pid_t relay;
 static int libvirt = -1; /* listens */
 
-/* ---- the relay -------------------------------------------------------------------------------------------- */
+/* ---- the relay ------------------------------------------------------------------------------- */
 
 static void listen_as_libvirt(const char *path)
 {
@@ -121,7 +122,7 @@ static int ask(enum relay_verb verb)
 	return relay_ask(place, &request, &status, &err);
 }
 
-/* ---- whoever comes ---------------------------------------------------------------------------------------- */
+/* ---- whoever comes --------------------------------------------------------------------------- */
 
 /* Our end of a connection that was handed over. */
 static int come(enum relay_channel channel)
@@ -213,7 +214,7 @@ START_TEST(whoever_greets_does_not_keep_it_from_its_end)
 }
 END_TEST
 
-/* ---- nothing is left of a thousand ------------------------------------------------------------------------- */
+/* ---- nothing is left of a thousand ----------------------------------------------------------- */
 
 static void destroys(void)
 {

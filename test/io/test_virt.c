@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The libvirt adapter on libvirt's test driver, which lives in this process: connecting, events one to
- * one, every op, and what it must refuse. The default domain of that driver is the foreign one.
+ * The libvirt adapter on libvirt's test driver, which lives in this process: connecting, events one
+ * to one, every op, and what it must refuse. The default domain of that driver is the foreign one.
  * Starts threads, so it needs CK_FORK=no.
  */
 #include <arpa/inet.h>
@@ -359,7 +359,7 @@ START_TEST(host_by_its_capabilities)
 }
 END_TEST
 
-/* ---- without the running fixture ------------------------------------------------------------------ */
+/* ---- without the running fixture ------------------------------------------------------------- */
 
 START_TEST(without_connection)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The libvirt adapter and domains that somebody else has made: they are described, claimed, and make room. */
+/* The libvirt adapter and domains that somebody else has made: they are described,
+ * claimed, and make room. */
 #include <check.h>
 #include <libvirt/libvirt.h>
 #include <string.h>
@@ -76,7 +77,8 @@ START_TEST(describe)
 }
 END_TEST
 
-/* Running or not; only what nobody claims is claimed, and it is ours afterwards, in both definitions. */
+/* Running or not; only what nobody claims is claimed, and it is ours afterwards, in both
+ * definitions. */
 START_TEST(claim)
 {
 	make_theirs(_i);

@@ -58,7 +58,8 @@ START_TEST(migration_of_one_that_is_not_ours)
 }
 END_TEST
 
-/* On the way through the relay's socket; it is the driver that refuses, and the guest is as before. */
+/* On the way through the relay's socket; it is the driver that refuses, and the
+ * guest is as before. */
 START_TEST(migration_that_fails)
 {
 	struct vmi_spec spec = fixture_spec();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libvirt's states and reasons by their numbers, against semantics §3; what is not known reads as unknown. */
+/* libvirt's states and reasons by their numbers, against semantics §3; what is not
+ * known reads as unknown. */
 #include <check.h>
 
 #include "io/virt_private.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two pools: no job waits behind a hung one while a thread is free, and urgent ones never do. */
+/* The two pools: no job waits behind a hung one while a thread is free, and urgent ones never
+ * do. */
 #include <check.h>
 #include <pthread.h>
 

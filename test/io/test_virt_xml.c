@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the host adds to a domain's disks, what is read out of libvirt's XML; and that libvirt's parser
- * takes all of the XML that core makes, once completed.
+ * What the host adds to a domain's disks, what is read out of libvirt's XML; and that libvirt's
+ * parser takes all of the XML that core makes, once completed.
  */
 #include <check.h>
 #include <dirent.h>

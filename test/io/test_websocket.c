@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server's end of a websocket and clients that do not keep to the protocol, or to any measure: RFC 6455
- * says with which code each is told.
+ * The server's end of a websocket and clients that do not keep to the protocol, or to any measure:
+ * RFC 6455 says with which code each is told.
  */
 #include <check.h>
 #include <stdio.h>

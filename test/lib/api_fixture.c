@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent's loop as small as it can be: a turn in each round, and the hypervisor's answers after it.
+ * The agent's loop as small as it can be: a turn in each round, and the
+ * hypervisor's answers after it.
  */
 #include <check.h>
 #include <stdio.h>

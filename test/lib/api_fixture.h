@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An API with the real agent and a store in memory behind it; the hypervisor is one that says yes: a
- * domain that is started runs, and one that is told to stop has stopped.
+ * An API with the real agent and a store in memory behind it; the hypervisor is one that says yes:
+ * a domain that is started runs, and one that is told to stop has stopped.
  */
 #ifndef TEST_LIB_API_FIXTURE_H
 #define TEST_LIB_API_FIXTURE_H

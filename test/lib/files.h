@@ -5,7 +5,8 @@
 
 #include <vmagent/base.h>
 
-/* What the file holds, with a NUL behind it, for buf_done(); nothing but that NUL if it cannot be read. */
+/* What the file holds, with a NUL behind it, for buf_done(); nothing but that NUL if
+ * it cannot be read. */
 struct buf slurp_buf(const char *path);
 
 /* The same as text; owned by the caller, never NULL. */

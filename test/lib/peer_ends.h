@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two agents' ports on loopback, a and b, and what each has reported, for tests of how they find each other. */
+/* Two agents' ports on loopback, a and b, and what each has reported, for tests of how
+ * they find each other. */
 #ifndef VMAGENT_TEST_LIB_PEER_ENDS_H
 #define VMAGENT_TEST_LIB_PEER_ENDS_H
 
@@ -39,7 +40,8 @@ void peers_tear_down(void);
 struct now clock_now(void);
 unsigned free_port(void); /* which is free just now */
 
-/* Makes both ready to be started; more may be set until then. b has that certificate file and that name. */
+/* Makes both ready to be started; more may be set until then. b has that certificate
+ * file and that name. */
 void pair(const char *file_b, const char *name_b, const char *a_knows);
 void end_start(struct end *e);
 void end_stop(struct end *e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small certificate authorities for tests, made in place: no certtool is needed, and time is free. */
+/* Small certificate authorities for tests, made in place: no certtool is needed,
+ * and time is free. */
 #ifndef TEST_LIB_PKI_H
 #define TEST_LIB_PKI_H
 
@@ -15,8 +16,8 @@ struct pki {
 void pki_init(struct pki *pki, const char *folder, const char *name);
 void pki_done(struct pki *pki);
 
-/* A node's certificate and key, folder/FILE.cert and FILE.key, valid for some days from now on: -1 expired
- * yesterday. */
+/* A node's certificate and key, folder/FILE.cert and FILE.key, valid for some days from now
+ * on: -1 expired yesterday. */
 void pki_issue(const struct pki *pki, const char *folder, const char *file, const char *name,
 	int days);
 

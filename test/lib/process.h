@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process holds just now, as the kernel counts it; pid 0 is this one. Nothing that leaks can hide from these. */
+/* What a process holds just now, as the kernel counts it; pid 0 is this one. Nothing that leaks
+ * can hide from these. */
 #ifndef VMAGENT_TEST_LIB_PROCESS_H
 #define VMAGENT_TEST_LIB_PROCESS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole agent in a few lines: the real agent and store, a clock that is set by hand, one VM and one
- * domain that does at once whatever is asked of it. For tests of what an agent writes down; what happens
- * in which order when things go wrong is the simulation's.
+ * A whole agent in a few lines: the real agent and store, a clock that is set by hand, one VM and
+ * one domain that does at once whatever is asked of it. For tests of what an agent writes down;
+ * what happens in which order when things go wrong is the simulation's.
  */
 #ifndef VMAGENT_TEST_LIB_RIG_H
 #define VMAGENT_TEST_LIB_RIG_H

@@ -25,14 +25,16 @@ struct guest_reading {
 	size_t want;
 };
 
-/* For loop_until(): as much as is wanted was read, or the other end has closed. ctx: guest_reading */
+/* For loop_until(): as much as is wanted was read, or the other end has closed. ctx:
+ * guest_reading */
 bool guest_has_read(void *ctx);
 void guest_expect(struct api_fixture *f, struct guest *g, const char *text);
 
 /* A client with the handshake done. */
 void stream_attach(struct client *c, struct api_fixture *f, const char *path);
 
-/* The status of one whose handshake for that path is refused, and the answer; owned by the caller. */
+/* The status of one whose handshake for that path is refused, and the answer;
+ * owned by the caller. */
 int stream_refused(struct api_fixture *f, const char *path, char **ret_body);
 
 /* A masked frame, as clients must send them. */

@@ -6,7 +6,7 @@
 
 #define OP_SECONDS 60
 
-/* ---- the sink ------------------------------------------------------------------------------------ */
+/* ---- the sink -------------------------------------------------------------------------------- */
 
 static void on_connection(void *ctx, bool up, const char *why)
 {
@@ -46,7 +46,7 @@ static void on_result(void *ctx, const struct op_result *result)
 	f->has_result = true;
 }
 
-/* ---- lifetime ------------------------------------------------------------------------------------- */
+/* ---- lifetime -------------------------------------------------------------------------------- */
 
 void fixture_open(struct fixture *f, const char *uri)
 {
@@ -91,7 +91,7 @@ void fixture_free(struct fixture *f)
 	free(f);
 }
 
-/* ---- waiting -------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static void on_deadline(uv_timer_t *timer)
 {
@@ -179,7 +179,7 @@ const struct domain_info *fixture_read(struct fixture *f)
 	return f->result.n_domains ? f->result.domains : NULL;
 }
 
-/* ---- a domain -------------------------------------------------------------------------------------- */
+/* ---- a domain -------------------------------------------------------------------------------- */
 
 struct vmi_spec fixture_spec(void)
 {

@@ -29,8 +29,8 @@ void fixture_open(struct fixture *f, const char *uri);
 void fixture_start(struct fixture *f, const char *uri); /* opens and waits until it is up */
 void fixture_close(struct fixture *f);
 
-/* The same at FIXTURE_URI, on the heap; in the end the domain goes. A driver of its own for each connection would hide what
- * others do to a domain: that one is shared. */
+/* The same at FIXTURE_URI, on the heap; in the end the domain goes. A driver of its own for each
+ * connection would hide what others do to a domain: that one is shared. */
 #define FIXTURE_URI "test:///default"
 struct fixture *fixture_new(void);
 void fixture_free(struct fixture *f);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What there is of everything, on every host: rows in its database, objects in its agent's memory, what libvirt and its
- * disk have. Where a guest has come and gone many times nothing of it may have grown. Events are left out: they are kept
- * up to a number of their own.
+ * What there is of everything, on every host: rows in its database, objects in its agent's memory,
+ * what libvirt and its disk have. Where a guest has come and gone many times nothing of it may have
+ * grown. Events are left out: they are kept up to a number of their own.
  */
 #include "daemon/agent_private.h"
 #include "io/store_private.h"

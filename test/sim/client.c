@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client that does what clients do: it sends one request, waits for the answer, and sends it again
- * when none comes or when it is told that nothing can be saved now.
+ * A client that does what clients do: it sends one request, waits for the answer, and sends it
+ * again when none comes or when it is told that nothing can be saved now.
  */
 #include <string.h>
 

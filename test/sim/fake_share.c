@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of the host a fake domain's XML takes to itself, and the invariant that no two guests which run have the same: CPUs,
- * devices, CIDs.
+ * What of the host a fake domain's XML takes to itself, and the invariant that no two guests which
+ * run have the same: CPUs, devices, CIDs.
  */
 #include <stdio.h>
 #include <string.h>

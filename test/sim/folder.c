@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The manifest folder, and how the agent hears of it: changes one by one, or all of it at a start. */
+/* The manifest folder, and how the agent hears of it: changes one by one, or all of
+ * it at a start. */
 #include <string.h>
 
 #include "sim.h"

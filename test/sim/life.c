@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent's life in the world: how it begins, what it commits and lets leave, and how it is killed at
- * a chosen commit or action. A crash is agent_free() with the store kept.
+ * The agent's life in the world: how it begins, what it commits and lets leave, and how it is
+ * killed at a chosen commit or action. A crash is agent_free() with the store kept.
  */
 #include <string.h>
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a user would see: objects as they are stored for the API, domains as libvirt shows them. From
- * these come the predicates of `expect` and `wait until`, and the end state that all runs share.
+ * What a user would see: objects as they are stored for the API, domains as libvirt shows
+ * them. From these come the predicates of `expect` and `wait until`, and the end state
+ * that all runs share.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "sim.h"
 
-/* ---- fields -------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 /* Of a list of conditions the one of that type. */
 static const cJSON *step_into(const cJSON *json, const char *key)
@@ -41,7 +42,7 @@ const char *look_text(const cJSON *json, const char *path)
 	return cJSON_GetStringValue(json);
 }
 
-/* ---- objects ----------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 struct latest {
 	const char *name;
@@ -182,7 +183,7 @@ const char *look_owner(struct world *w, const char *name, const cJSON *vmi)
 	return streq(owner, vm) ? "vm" : "another";
 }
 
-/* ---- marks: which UIDs were there before ---------------------------------------------------------- */
+/* ---- marks: which UIDs were there before ----------------------------------------------------- */
 
 static struct mark *mark_of(struct world *w, const char *name)
 {
@@ -209,7 +210,7 @@ void look_mark(struct world *w, const char *name)
 	text_of(w, KIND_VMI, name, "spec.domain.firmware.uuid", mark->firmware);
 }
 
-/* ---- predicates ------------------------------------------------------------------------------------- */
+/* ---- predicates ------------------------------------------------------------------------------ */
 
 struct question { /* about one object */
 	struct world *w;
@@ -398,7 +399,8 @@ static bool has_data(const struct world *w, const char *claim)
 	return false;
 }
 
-/* Of the page of figures the first sample of that name, in whole numbers; want NULL: it is there. */
+/* Of the page of figures the first sample of that name, in whole numbers; want
+ * NULL: it is there. */
 static bool metric_holds(struct world *w, const char *name, const char *want, struct buf *why)
 {
 	autofree char *page = w->agent ? agent_metrics(w->agent, world_now(w)) : xstrdup("");

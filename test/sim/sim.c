@@ -66,7 +66,7 @@ static bool run_scenario(const char *path, const struct settings *settings)
 	return good;
 }
 
-/* ---- several at once ------------------------------------------------------------------------------- */
+/* ---- several at once ------------------------------------------------------------------------- */
 
 struct job {
 	pid_t pid;

@@ -62,7 +62,7 @@ void transcript_log(void *ctx, const struct log_line *line)
 	add_text(world_main(w), line->text);
 }
 
-/* ---- comparing --------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static size_t line_length(const char *text)
 {

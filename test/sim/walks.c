@@ -84,8 +84,8 @@ static bool walk_one(struct walk *walk, const struct run_options *options)
 }
 
 /*
- * The first failure ends a walk: its neighbours would say the same. Writes of one transaction fail alike,
- * so that a third of them will do, another third in each scenario.
+ * The first failure ends a walk: its neighbours would say the same. Writes of one transaction fail
+ * alike, so that a third of them will do, another third in each scenario.
  */
 static void walk_points(struct walk *walk, struct mishap m, unsigned from, unsigned to)
 {

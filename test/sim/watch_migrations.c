@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The invariants of migrations: what leaves for them is justified by what is stored, and the only copy is not destroyed. */
+/* The invariants of migrations: what leaves for them is justified by what is stored, and the only
+ * copy is not destroyed. */
 #include <string.h>
 
 #include "daemon/migrations.h"
@@ -32,7 +33,8 @@ struct row_query watch_migration(struct world *w, const char *vmi_uid, enum migr
 	return q;
 }
 
-/* What has arrived may be the only copy: somebody must have aborted, for good, before it is destroyed. */
+/* What has arrived may be the only copy: somebody must have aborted, for good,
+ * before it is destroyed. */
 void watch_discard(struct world *w, const struct fake_domain *dom)
 {
 	struct row_query q;
@@ -59,8 +61,8 @@ void watch_goes_over(struct world *w, const struct fake_domain *dom)
 		world_fail(w, "%s goes on before it is this host's", dom->name);
 }
 
-/* What must be stored of its migration, at either end, for an op to leave. What is passed on is libvirt's answer at the
- * source, and the guest at the target. */
+/* What must be stored of its migration, at either end, for an op to leave. What is passed on is
+ * libvirt's answer at the source, and the guest at the target. */
 static const struct need {
 	unsigned source, target; /* states, bits */
 	const char *otherwise;
@@ -90,7 +92,8 @@ const char *watch_migration_objection(struct world *w, const struct op *op)
 	return need->otherwise;
 }
 
-/* A guest that goes on here, and is not to end, has been announced, if another host's QEMU ever was. */
+/* A guest that goes on here, and is not to end, has been announced, if another
+ * host's QEMU ever was. */
 static void quiet_guest(struct world *w, const struct migration *g)
 {
 	const struct machine *m = machines_find(&w->agent->machines, g->meta.ns, g->vmi);

@@ -21,7 +21,7 @@ static struct stored stored_vmi(struct world *w, const struct op *op)
 	return stored;
 }
 
-/* ---- what is stored of the run that an op is for: NULL, or why it does not justify the op ---------- */
+/* ---- what is stored of the run that an op is for: NULL, or why it does not justify the op ---- */
 
 typedef const char *objection_fn(const struct stored *vmi, const struct op *op);
 
@@ -125,7 +125,7 @@ static const char *objection(const struct stored *vmi, const struct op *op)
 	return objections[op->kind] ? objections[op->kind](vmi, op) : NULL;
 }
 
-/* ---- what there is ---------------------------------------------------------------------------------- */
+/* ---- what there is --------------------------------------------------------------------------- */
 
 /* No other QEMU of ours under that name. */
 static void check_alone(struct world *w, const struct op *op)
@@ -143,7 +143,8 @@ static bool is_start(const struct op *op)
 	return op->kind == OP_START || op->kind == OP_PREPARE;
 }
 
-/* Not counting what was told to stop, nor what hangs: it was reported, and others take its place. */
+/* Not counting what was told to stop, nor what hangs: it was reported, and others take its
+ * place. */
 static void check_slots(struct world *w, const struct op *op)
 {
 	const struct fake *f = &w->fake;
@@ -180,7 +181,8 @@ static int take_document(void *ctx, const struct object_row *row)
 	return 0;
 }
 
-/* The claim of that folder, <storage>/<namespace>/<claim>, is stored as one that is to go with its data. */
+/* The claim of that folder, <storage>/<namespace>/<claim>, is stored as one that is to
+ * go with its data. */
 static bool is_to_drop(struct world *w, const char *folder)
 {
 	const char *name = strrchr(folder, '/');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a domain's XML to a manifest: golden files (VMAGENT_GOLDEN=write renews them; read the diff), and each
- * thing that makes an adoption impossible.
+ * From a domain's XML to a manifest: golden files (VMAGENT_GOLDEN=write renews them; read the
+ * diff), and each thing that makes an adoption impossible.
  */
 #include <check.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ START_TEST(golden)
 }
 END_TEST
 
-/* ---- what makes it impossible -------------------------------------------------------------------- */
+/* ---- what makes it impossible ---------------------------------------------------------------- */
 
 static bool has(const struct texts *texts, const char *part)
 {
@@ -185,7 +185,7 @@ START_TEST(all_reasons_at_once)
 }
 END_TEST
 
-/* ---- running and defined --------------------------------------------------------------------------- */
+/* ---- running and defined --------------------------------------------------------------------- */
 
 /* The same text, but for one part of it. */
 static char *changed(const char *text, const char *from, const char *to)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a guest agent lacks, by its own answer (semantics §1.3 AgentVersionNotSupported), and answers that are none. */
+/* What a guest agent lacks, by its own answer (semantics §1.3 AgentVersionNotSupported), and
+ * answers that are none. */
 #include <check.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How interfaces are attached: what NetworkAttachmentDefinitions say, what the configuration does, what fits what. */
+/* How interfaces are attached: what NetworkAttachmentDefinitions say, what the configuration
+ * does, what fits what. */
 #include <check.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-failure back-off against semantics §4.5 and §15: bounds for every n, what counts, when it ends. */
+/* Start-failure back-off against semantics §4.5 and §15: bounds for every n, what
+ * counts, when it ends. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>

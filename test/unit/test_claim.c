@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PersistentVolumeClaims: what is refused, how big their files are and where they lie, what may change, what is told. */
+/* PersistentVolumeClaims: what is refused, how big their files are and where they lie, what may
+ * change, what is told. */
 #include <check.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ Suite *test_claim_suite(void);
 	"}}, spec: {" ONCE("1Gi") "}}"
 #define CONTENT(spec) "{spec: {" spec "}}"
 
-/* ---- what is refused ------------------------------------------------------------------------------ */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static const struct {
 	const char *spec, *field, *message;
@@ -91,7 +92,7 @@ START_TEST(what_a_host_has_not_is_warned_of)
 }
 END_TEST
 
-/* ---- what is read of it ----------------------------------------------------------------------------- */
+/* ---- what is read of it ---------------------------------------------------------------------- */
 
 static const struct {
 	const char *content;
@@ -153,7 +154,7 @@ START_TEST(where_it_lies)
 }
 END_TEST
 
-/* ---- what may change, and what is told ------------------------------------------------------------ */
+/* ---- what may change, and what is told ------------------------------------------------------- */
 
 static struct record *stored(const char *text)
 {
@@ -246,7 +247,7 @@ START_TEST(how_it_is_to_go_is_stored)
 }
 END_TEST
 
-/* ---- volumes ---------------------------------------------------------------------------------------- */
+/* ---- volumes --------------------------------------------------------------------------------- */
 
 static struct vmi_spec spec_of(const char *text)
 {

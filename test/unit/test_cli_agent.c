@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vmactl against a scripted agent: for each exchange the request that must come, and the bytes that
- * answer it. It shows what is sent, what is printed, and the exit code, also when the agent is slow,
- * rude, restarted or not there.
+ * answer it. It shows what is sent, what is printed, and the exit code, also when the agent is
+ * slow, rude, restarted or not there.
  */
 #include <check.h>
 #include <stdio.h>

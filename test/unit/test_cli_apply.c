@@ -19,7 +19,8 @@ static const struct {
 	/* what others added stays */
 	{ "{\"a\":1}", "{\"a\":1}", "{\"a\":1,\"uuid\":\"x\"}", "{\"a\":1,\"uuid\":\"x\"}" },
 	{ "{\"f\":{\"a\":1}}", "{\"f\":{\"a\":2}}", "{\"f\":{\"a\":1,\"uuid\":\"x\"}}", "{\"f\":{\"a\":2,\"uuid\":\"x\"}}" },
-	/* what was taken out of the file goes, also when it has drifted, and is no error when it is gone */
+	/* what was taken out of the file goes, also when it has drifted, and is no error
+	 * when it is gone */
 	{ "{\"a\":1,\"b\":1}", "{\"a\":1}", "{\"a\":1,\"b\":1,\"c\":1}", "{\"a\":1,\"c\":1}" },
 	{ "{\"b\":1}", "{}", "{\"b\":2}", "{}" },
 	{ "{\"b\":1}", "{}", "{}", "{}" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmactl explain: what is said of a machine in each situation that people ask about, from its objects and
- * events. To read what it says, read the right-hand sides.
+ * vmactl explain: what is said of a machine in each situation that people ask about, from its
+ * objects and events. To read what it says, read the right-hand sides.
  */
 #include <check.h>
 #include <stdio.h>
@@ -336,7 +336,8 @@ static void text(struct node *event, const char *path, const char *value)
 	node_set_path(event, path, node_new(NODE_STRING, value));
 }
 
-/* "TIME UID REASON ACTOR|MESSAGE", with '.' for the actor's space and '~' for a message's newline. */
+/* "TIME UID REASON ACTOR|MESSAGE", with '.' for the actor's space and '~' for a message's
+ * newline. */
 static struct node *event_of(char *line, int seq)
 {
 	struct node *event = node_new(NODE_MAP, NULL), *notes = node_new(NODE_MAP, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSONPath templates as kubectl's users write them: what each gives for one object, and what is refused. */
+/* JSONPath templates as kubectl's users write them: what each gives for one object,
+ * and what is refused. */
 #include <check.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line: every way to write an option, which command takes which, and how objects are named. */
+/* The command line: every way to write an option, which command takes which, and
+ * how objects are named. */
 #include <check.h>
 #include <string.h>
 

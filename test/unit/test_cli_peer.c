@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vmactl peer: what a bundle must be, where its parts go, and what is not replaced. certtool is not needed. */
+/* vmactl peer: what a bundle must be, where its parts go, and what is not replaced.
+ * certtool is not needed. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What vmactl prints: tables, ages, YAML, indented JSON; and the JSON reader that all of it comes from. */
+/* What vmactl prints: tables, ages, YAML, indented JSON; and the JSON reader that all
+ * of it comes from. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a migration is: the line for every width, and what a terminal and an interrupt make of it. */
+/* How far a migration is: the line for every width, and what a terminal and an
+ * interrupt make of it. */
 #include <check.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -78,7 +79,7 @@ START_TEST(a_line_fits)
 }
 END_TEST
 
-/* ---- a terminal ------------------------------------------------------------------------------------ */
+/* ---- a terminal ------------------------------------------------------------------------------ */
 
 #define OBJECT(phase, more)                                                                \
 	"{\"metadata\":{\"name\":\"m\",\"uid\":\"u\",\"resourceVersion\":\"5\"},\"spec\":" \

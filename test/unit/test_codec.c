@@ -272,7 +272,8 @@ START_TEST(test_broken_rows_are_refused)
 }
 END_TEST
 
-/* What a peer says of a guest is read in the same way: no number of it is computed with that overflows. */
+/* What a peer says of a guest is read in the same way: no number of it is computed with that
+ * overflows. */
 START_TEST(test_wild_numbers)
 {
 	static const struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The crash-loop guard against semantics §4.5 [P]: which ends count, how long the next try waits, when it is over. */
+/* The crash-loop guard against semantics §4.5 [P]: which ends count, how long the next try waits,
+ * when it is over. */
 #include <check.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DataVolumes: what is refused, the claim that one makes, what comes next, and what is told of it. */
+/* DataVolumes: what is refused, the claim that one makes, what comes next, and what
+ * is told of it. */
 #include <check.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ Suite *test_data_volume_suite(void);
 #define TEMPLATE(name, spec) "{metadata: {name: " name "}, spec: {" spec "}}"
 #define VOLUME(name)         "{name: v, dataVolume: {name: " name "}}"
 
-/* ---- what is refused ------------------------------------------------------------------------------ */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static const struct {
 	const char *text, *field, *message;
@@ -107,7 +108,7 @@ START_TEST(its_spec_cannot_be_changed)
 }
 END_TEST
 
-/* ---- its claim -------------------------------------------------------------------------------------- */
+/* ---- its claim ------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *text;
@@ -160,7 +161,7 @@ START_TEST(what_it_is_filled_with)
 }
 END_TEST
 
-/* ---- what comes next -------------------------------------------------------------------------------- */
+/* ---- what comes next ------------------------------------------------------------------------- */
 
 static const struct {
 	enum data_volume_phase phase;
@@ -201,7 +202,7 @@ START_TEST(what_comes_next)
 }
 END_TEST
 
-/* ---- what is told ------------------------------------------------------------------------------------ */
+/* ---- what is told ---------------------------------------------------------------------------- */
 
 static const char *told(const struct node *status, size_t i, const char *what)
 {

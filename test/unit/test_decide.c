@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of the decider's rules, against semantics §2.3 (what a run needs next), §2.4 (what is not
- * ours), §4.2 (what a VM's pass does first) and §7.3 (delete). The tables behind the rules have tests of
- * their own; here is which of them speaks first.
+ * The order of the decider's rules, against semantics §2.3 (what a run needs next), §2.4 (what is
+ * not ours), §4.2 (what a VM's pass does first) and §7.3 (delete). The tables behind the rules have
+ * tests of their own; here is which of them speaks first.
  */
 #include <check.h>
 #include <string.h>
@@ -17,10 +17,10 @@ Suite *test_decide_suite(void);
 
 /*
  * Facts by letter.  VM: A Always, F RerunOnFailure, D … being deleted, q a Start is queued, n its strategy
- * is not recorded, K it kept something, P which is purged. VMI: d being deleted, s signalled just now, S long ago, k killed long ago, p nothing
- * is prepared, c all is cleaned away, t Scheduled since long ago, R has been Running, g grace 0, a no ACPI.
- * Domain: f another's, 1 one read of two, l to be looked at again, h a start is under way, w no slot.
- * Host: u no libvirt.
+ * is not recorded, K it kept something, P which is purged. VMI: d being deleted, s signalled just
+ * now, S long ago, k killed long ago, p nothing is prepared, c all is cleaned away, t Scheduled
+ * since long ago, R has been Running, g grace 0, a no ACPI. Domain: f another's, 1 one read of two,
+ * l to be looked at again, h a start is under way, w no slot. Host: u no libvirt.
  */
 struct row {
 	const char *what;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What objects show of themselves beside conditions: VMI status (§1.4), generations (§11.3), VM status (§11.4). */
+/* What objects show of themselves beside conditions: VMI status (§1.4), generations
+ * (§11.3), VM status (§11.4). */
 #include <check.h>
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -11,8 +12,8 @@ Suite *test_document_suite(void);
 
 #define VMI_UID "66666666-7777-8888-9999-000000000000"
 
-/* v: a run, Running. f: a run that failed, for a reason. p: one that is only accepted. r: a restart is queued. s: a paused
- * start is. b: starts fail. n: nothing is recorded. */
+/* v: a run, Running. f: a run that failed, for a reason. p: one that is only accepted. r: a restart
+ * is queued. s: a paused start is. b: starts fail. n: nothing is recorded. */
 struct row {
 	const char *facts, *path, *json; /* json NULL: not there */
 };

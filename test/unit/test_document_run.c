@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run's status says of its machine, field by field (semantics §1.4), and the times of conditions. */
+/* What a run's status says of its machine, field by field (semantics §1.4), and
+ * the times of conditions. */
 #include <cjson/cJSON.h>
 #include <check.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Domain XML against golden files (VMAGENT_GOLDEN=write renews them; read the diff), the volume work,
- * and the metadata element on its way back.
+ * Domain XML against golden files (VMAGENT_GOLDEN=write renews them; read the diff), the volume
+ * work, and the metadata element on its way back.
  */
 #include <check.h>
 #include <stdio.h>
@@ -246,7 +246,8 @@ START_TEST(bare_vmi_keeps_nothing)
 }
 END_TEST
 
-/* One that comes from another host has the firmware that it has there, and libvirt has nothing to choose. */
+/* One that comes from another host has the firmware that it has there, and libvirt
+ * has nothing to choose. */
 START_TEST(a_guest_that_comes_keeps_its_firmware)
 {
 	static char code[] = "/usr/share/OVMF/CODE.fd", vars[] = "/usr/share/OVMF/VARS.fd",
@@ -280,7 +281,8 @@ START_TEST(a_guest_that_comes_keeps_its_firmware)
 }
 END_TEST
 
-/* Each interface of good/networks.yaml attached in another way; the one that is absent is not there. */
+/* Each interface of good/networks.yaml attached in another way; the one that is
+ * absent is not there. */
 static struct attachment attachments[] = {
 	{ .kind = ATTACH_USER },
 	{ .kind = ATTACH_BRIDGE, .source = "br0" },
@@ -324,7 +326,8 @@ START_TEST(networks)
 }
 END_TEST
 
-/* Who has no CPUs of its own keeps off those that are set aside; what is not allocated is not written. */
+/* Who has no CPUs of its own keeps off those that are set aside; what is not
+ * allocated is not written. */
 START_TEST(shares_cpus)
 {
 	struct domain_context here = context;

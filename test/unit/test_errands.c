@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An errand that libvirt never answers ends at its deadline, once; and there are only so many at a time. */
+/* An errand that libvirt never answers ends at its deadline, once; and there are only so
+ * many at a time. */
 #include <check.h>
 #include <string.h>
 

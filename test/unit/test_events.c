@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Semantics §1.5: the names of events are the contract. For each that can happen: what makes it happen,
- * on which object it is, Normal or Warning; and who did it, the cause of an end (§2.2), what libvirt
- * says. And their numbers.
+ * Semantics §1.5: the names of events are the contract. For each that can happen: what makes it
+ * happen, on which object it is, Normal or Warning; and who did it, the cause of an end (§2.2),
+ * what libvirt says. And their numbers.
  */
 #include <cjson/cJSON.h>
 #include <check.h>
@@ -364,7 +364,7 @@ START_TEST(innocent_ends_have_no_output)
 }
 END_TEST
 
-/* ---- numbers ------------------------------------------------------------------------------------ */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 struct count {
 	int64_t first, last;

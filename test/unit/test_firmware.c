@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which EFI firmware a guest has, as another host tells it and as this one's packages describe it; the file with its
- * variables, as it travels.
+ * Which EFI firmware a guest has, as another host tells it and as this one's packages describe it;
+ * the file with its variables, as it travels.
  */
 #include <check.h>
 #include <string.h>
@@ -29,7 +29,7 @@ Suite *test_firmware_suite(void);
 	",\"features\":[" features "],\"tags\":[]}"
 #define SECURE "\"acpi-s3\",\"requires-smm\",\"secure-boot\""
 
-/* ---- told ------------------------------------------------------------------------------------------------ */
+/* ---- told ------------------------------------------------------------------------------------ */
 
 static const char *const refused[] = {
 	NULL,
@@ -91,7 +91,7 @@ START_TEST(it_is_read_as_it_was_written)
 }
 END_TEST
 
-/* ---- described ------------------------------------------------------------------------------------------- */
+/* ---- described ------------------------------------------------------------------------------- */
 
 static const char *const other_descriptions[] = {
 	"",
@@ -162,7 +162,7 @@ START_TEST(which_a_host_has)
 }
 END_TEST
 
-/* ---- variables ------------------------------------------------------------------------------------------- */
+/* ---- variables ------------------------------------------------------------------------------- */
 
 START_TEST(variables_travel)
 {

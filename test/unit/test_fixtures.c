@@ -2,8 +2,8 @@
 /*
  * Databases of every schema version, from the first on, lie in test/fixtures/db with data in them
  * (test/fixtures/make): five machines, one deleted by command while its file was still there, three
- * running. Each is taken over as it is: same UIDs, same phases, nothing left alone. A schema version
- * without its database is an error.
+ * running. Each is taken over as it is: same UIDs, same phases, nothing left alone. A schema
+ * version without its database is an error.
  */
 #include <check.h>
 #include <glob.h>

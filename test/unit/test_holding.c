@@ -29,7 +29,8 @@ static const struct { const char *text, *shortest; unsigned n, end; } sets[] = {
 	{ "99999999999999999999", NULL, 0, 0 },
 };
 
-/* On a host with two nodes, CPUs 0-3 and 4-7, of which 2-7 are dedicated. a and b are who has what. */
+/* On a host with two nodes, CPUs 0-3 and 4-7, of which 2-7 are dedicated. a and b
+ * are who has what. */
 static const struct {
 	const char *name;
 	unsigned vcpus;              /* 0: shared ones */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Semantics §4.6, host and daemon events: strategy × event × hostBoot.policy, each cell played out by the
- * decider and its steps, with a libvirt that does what it is told.
+ * Semantics §4.6, host and daemon events: strategy × event × hostBoot.policy, each cell played out
+ * by the decider and its steps, with a libvirt that does what it is told.
  */
 #include <check.h>
 #include <stdio.h>
@@ -14,7 +14,8 @@ Suite *test_host_events_suite(void);
 
 enum event { AGENT_RESTART, HOST_CRASH, CLEAN_SHUTDOWN, DEAF_SHUTDOWN, EVENTS };
 
-/* s the same run goes on, n a new one runs, F or S the old one stays Failed or Succeeded, - there is none */
+/* s the same run goes on, n a new one runs, F or S the old one stays Failed or Succeeded,
+ * - there is none */
 /* clang-format off */
 static const struct {
 	enum boot_policy policy;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Manifests that mean no good: each in test/fixtures/hostile is refused, in just the words of the table
- * test/fixtures/hostile.expected (VMAGENT_GOLDEN=write renews it; read the diff). Whatever stands in one, the words can go
- * to a terminal. And texts that XML has a meaning for come back from a domain's XML as they were.
+ * Manifests that mean no good: each in test/fixtures/hostile is refused, in just the words of the
+ * table test/fixtures/hostile.expected (VMAGENT_GOLDEN=write renews it; read the diff). Whatever
+ * stands in one, the words can go to a terminal. And texts that XML has a meaning for come back
+ * from a domain's XML as they were.
  */
 #include <check.h>
 #include <dirent.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * References to images: which texts are some, which local file stands for one, and what is said where none does.
+ * References to images: which texts are some, which local file stands for one, and what is
+ * said where none does.
  */
 #include <check.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an instancetype and a preference make of a template, cell by cell (semantics §10.4), what conflicts and what
- * is required; and KubeVirt's published ones, which are taken as they are.
+ * What an instancetype and a preference make of a template, cell by cell (semantics §10.4), what
+ * conflicts and what is required; and KubeVirt's published ones, which are taken as they are.
  */
 #include <check.h>
 #include <dirent.h>
@@ -52,7 +52,7 @@ static void same(const struct node *is, const char *should)
 	node_free(tree);
 }
 
-/* ---- an instancetype's gifts ---------------------------------------------------------------------- */
+/* ---- an instancetype's gifts ----------------------------------------------------------------- */
 
 #define TYPE(more)     "{cpu: {guest: 4}, memory: {guest: 2Gi}" more "}"
 #define CPU_TYPE(more) "{cpu: {guest: 4" more "}, memory: {guest: 2Gi}}"
@@ -131,7 +131,7 @@ START_TEST(each_gift)
 }
 END_TEST
 
-/* ---- a preference's wishes ------------------------------------------------------------------------ */
+/* ---- a preference's wishes ------------------------------------------------------------------- */
 
 #define DEVICES(inner) DOMAIN("devices: {" inner "}")
 #define DISK(inner)    DEVICES("disks: [{name: d" inner "}]")
@@ -294,7 +294,7 @@ START_TEST(each_wish)
 }
 END_TEST
 
-/* ---- annotations ------------------------------------------------------------------------------------ */
+/* ---- annotations ----------------------------------------------------------------------------- */
 
 START_TEST(annotations)
 {
@@ -321,7 +321,7 @@ START_TEST(annotations)
 }
 END_TEST
 
-/* ---- both at once --------------------------------------------------------------------------------------- */
+/* ---- both at once ---------------------------------------------------------------------------- */
 
 #define CPUS(n) "{cpu: {guest: " n "}, memory: {guest: 1Gi}}"
 
@@ -385,7 +385,7 @@ START_TEST(each_case)
 }
 END_TEST
 
-/* ---- what a VM names ---------------------------------------------------------------------------------- */
+/* ---- what a VM names ------------------------------------------------------------------------- */
 
 #define VM_HEAD \
 	"{apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {name: web}, spec: {runStrategy: Always, "
@@ -439,7 +439,7 @@ START_TEST(what_a_vm_names)
 }
 END_TEST
 
-/* ---- pins ---------------------------------------------------------------------------------------------- */
+/* ---- pins ------------------------------------------------------------------------------------ */
 
 #define NAMED(more) "{instancetype: {name: t" more "}, template: {spec: {domain: {}}}}"
 
@@ -506,7 +506,7 @@ START_TEST(the_run_says_what_it_is_made_of)
 }
 END_TEST
 
-/* ---- KubeVirt's own --------------------------------------------------------------------------------------- */
+/* ---- KubeVirt's own -------------------------------------------------------------------------- */
 
 #define PUBLISHED "test/fixtures/kubevirt/common-instancetypes/"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The retry manager of I/O errors against semantics §8.1 and the vectors of §15; the memory of disks. */
+/* The retry manager of I/O errors against semantics §8.1 and the vectors of §15;
+ * the memory of disks. */
 #include <check.h>
 
 #include "core/ioretry.h"

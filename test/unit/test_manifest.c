@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Manifests as data: each in manifests/good is accepted and typed, each in manifests/bad gives just the
- * findings in the file NAME.expected beside it (VMAGENT_GOLDEN=write renews those; read the diff). And
- * the schema's table against itself.
+ * Manifests as data: each in manifests/good is accepted and typed, each in manifests/bad gives just
+ * the findings in the file NAME.expected beside it (VMAGENT_GOLDEN=write renews those; read the
+ * diff). And the schema's table against itself.
  */
 #include <check.h>
 #include <dirent.h>

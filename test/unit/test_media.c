@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lies on the media that are made for a guest, byte by byte (golden/media: one file for each volume of
- * manifests/good/media.yaml; VMAGENT_GOLDEN=write renews them), and what is said of what is missing.
+ * What lies on the media that are made for a guest, byte by byte (golden/media: one file for
+ * each volume of manifests/good/media.yaml; VMAGENT_GOLDEN=write renews them), and what is said
+ * of what is missing.
  */
 #include <check.h>
 #include <stdio.h>
@@ -81,7 +82,8 @@ static void tear_down(void)
 	memset(&vmi, 0, sizeof(vmi));
 }
 
-/* "== PATH (LENGTH)", its bytes and a line's end, for each; what cannot be read is shown as \xNN. */
+/* "== PATH (LENGTH)", its bytes and a line's end, for each; what cannot be read is shown as
+ * \xNN. */
 static char *shown(const struct volume *volume, const struct media_files *files)
 {
 	struct buf out = { 0 };

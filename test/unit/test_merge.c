@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The three-way merge of a file into what is stored: base is the file as last applied, theirs the file
- * now, ours the stored object. And the two forms of a VM's strategy.
+ * The three-way merge of a file into what is stored: base is the file as last applied, theirs the
+ * file now, ours the stored object. And the two forms of a VM's strategy.
  */
 #include <check.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LiveMigratable, StorageLiveMigratable and migrationMethod against semantics §1.3: order, reasons, method. */
+/* LiveMigratable, StorageLiveMigratable and migrationMethod against semantics
+ * §1.3: order, reasons, method. */
 #include <check.h>
 
 #include "core/migratable.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a guest can come: each check alone, all at once, what is told of it; what belongs to a guest; what libvirt says of a host. */
+/* Whether a guest can come: each check alone, all at once, what is told of it; what belongs to a
+ * guest; what libvirt says of a host. */
 #include <check.h>
 #include <string.h>
 

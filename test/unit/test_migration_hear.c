@@ -138,7 +138,8 @@ START_TEST(what_is_noted)
 }
 END_TEST
 
-/* By whose word the guest is whose, when one of the two was declared dead: what is answered, or whether it is lost. */
+/* By whose word the guest is whose, when one of the two was declared dead: what is answered, or
+ * whether it is lost. */
 static const struct {
 	enum handover_kind kind;
 	enum migration_role role;

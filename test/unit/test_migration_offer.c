@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a migration's target tells its source, which disks go along, and whose part of the domain is whose. */
+/* What a migration's target tells its source, which disks go along, and whose part of
+ * the domain is whose. */
 #include <check.h>
 #include <string.h>
 
@@ -57,7 +58,7 @@ START_TEST(offers_that_make_no_sense)
 }
 END_TEST
 
-/* ---- disks ---------------------------------------------------------------------------------------------- */
+/* ---- disks ----------------------------------------------------------------------------------- */
 
 START_TEST(disks_that_are_copied)
 {
@@ -88,7 +89,7 @@ START_TEST(disks_that_are_copied)
 }
 END_TEST
 
-/* ---- domains -------------------------------------------------------------------------------------------- */
+/* ---- domains --------------------------------------------------------------------------------- */
 
 #define DOMAIN(machine, cpu, controller, slot, path, more)                                       \
 	"<domain type='kvm'><name>web</name><os><type machine='" machine "'>hvm</type></os>" cpu \

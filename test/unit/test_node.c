@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * YAML and JSON to trees: what scalars become, where everything stood, what is refused and where, the
- * bounds, and the tree's own operations.
+ * YAML and JSON to trees: what scalars become, where everything stood, what is refused and where,
+ * the bounds, and the tree's own operations.
  */
 #include <check.h>
 #include <stdio.h>

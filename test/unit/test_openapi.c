@@ -149,7 +149,7 @@ START_TEST(test_kinds_that_are_open)
 }
 END_TEST
 
-/* ---- a reader of protobuf, as small as its writer ------------------------------------------------ */
+/* ---- a reader of protobuf, as small as its writer -------------------------------------------- */
 
 struct span {
 	const unsigned char *at;

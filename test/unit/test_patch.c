@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patches: the examples of RFC 7386 (appendix A) and RFC 6902 (appendix A), and what must be refused. */
+/* Patches: the examples of RFC 7386 (appendix A) and RFC 6902 (appendix A), and
+ * what must be refused. */
 #include <check.h>
 #include <string.h>
 

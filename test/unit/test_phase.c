@@ -11,8 +11,8 @@
 Suite *test_phase_suite(void);
 
 /*
- * A pattern has a letter for each prior phase, in the order of §1.1: "" Pending Scheduling Scheduled
- * Running Succeeded Failed WaitingForSync Unknown. '.' unchanged, S Scheduled, R Running,
+ * A pattern has a letter for each prior phase, in the order of §1.1: "" Pending Scheduling
+ * Scheduled Running Succeeded Failed WaitingForSync Unknown. '.' unchanged, S Scheduled, R Running,
  * + Succeeded, - Failed, W WaitingForSync.
  */
 static enum phase phase_in(const char *pattern, enum phase prior)
@@ -48,7 +48,8 @@ static const struct cell {
 	enum domain_reason reason; /* OTHER: all that have no row of their own */
 	const char *want;          /* grace nil, ACPI on, no migration */
 } cells[] = {
-	/* none: Scheduled stays, Running is gone for good; an end whose cause we stored counts (design §4) */
+	/* none: Scheduled stays, Running is gone for good; an end whose cause we
+	 * stored counts (design §4) */
 	{ DOMAIN_NONE,          REASON_CRASHED,         "SSS.-..SS" },
 	{ DOMAIN_NONE,          REASON_PANICKED,        "SSS.-..SS" },
 	{ DOMAIN_NONE,          REASON_DESTROYED,       "SSS.-..SS" },
@@ -215,7 +216,8 @@ static const struct {
 	{ 0,  DOMAIN_PAUSED,      REASON_API_ERROR,       30,          1, PHASE_RUNNING,   0, PHASE_RUNNING },
 };
 
-/* §2.2: who caused the stop. Evidence, then libvirt's word (UNKNOWN: it has forgotten) → reason, phase. */
+/* §2.2: who caused the stop. Evidence, then libvirt's word (UNKNOWN: it has
+ * forgotten) → reason, phase. */
 static const struct {
 	const char *cause;
 	struct end_evidence end;

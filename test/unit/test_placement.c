@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Placements as people write them, held against a host and the runs that are on it. The words are those that an
- * admin reads.
+ * Placements as people write them, held against a host and the runs that are on it. The words are
+ * those that an admin reads.
  */
 #include <check.h>
 #include <stdio.h>
@@ -18,7 +18,8 @@ Suite *test_placement_suite(void);
 	"0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector: "
 
 /* clang-format off */
-/* The host is node1 with labels disk=ssd, cores=8 and a taint gpu=yes:NoSchedule where `taint` is there. */
+/* The host is node1 with labels disk=ssd, cores=8 and a taint gpu=yes:NoSchedule
+ * where `taint` is there. */
 static const struct {
 	const char *spec;
 	bool taint;
@@ -84,8 +85,8 @@ static const struct {
 #define AWAY_WORDS "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules: "
 #define BEAR_WORDS "0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules: "
 
-/* In namespace home with the labels app=db, v=1; beside home/web (app=web, v=1) and lab/cache (app=cache, v=2),
- * whose namespace has the label tier=lab. */
+/* In namespace home with the labels app=db, v=1; beside home/web (app=web, v=1) and lab/cache
+ * (app=cache, v=2), whose namespace has the label tier=lab. */
 static const struct {
 	const char *spec;  /* its own */
 	const char *other; /* home/web's */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Probes against semantics §8.4: when a guest is asked, what its answers come to, and with which words. */
+/* Probes against semantics §8.4: when a guest is asked, what its answers come to,
+ * and with which words. */
 #include <check.h>
 
 #include "core/manifest.h"
@@ -104,7 +105,7 @@ START_TEST(what_an_agent_says_of_a_process)
 }
 END_TEST
 
-/* ---- as the manifest has them ------------------------------------------------------------------- */
+/* ---- as the manifest has them ---------------------------------------------------------------- */
 
 #define SPEC(probes) "{domain: {}, " probes "}"
 #define UUID         "5d307ca9-b3ef-428c-8861-06e72d69f223"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects in protobuf: as kubectl 1.32 sends them, byte by byte; and bytes that are none, which must change nothing. */
+/* Objects in protobuf: as kubectl 1.32 sends them, byte by byte; and bytes that are none,
+ * which must change nothing. */
 #include <check.h>
 #include <string.h>
 
@@ -84,7 +85,8 @@ START_TEST(other_bytes_are_refused)
 }
 END_TEST
 
-/* Whatever byte is lost or changed, it is read or refused, and nothing beyond the end is looked at. */
+/* Whatever byte is lost or changed, it is read or refused, and nothing beyond the
+ * end is looked at. */
 START_TEST(damage_is_borne)
 {
 	size_t len = objects[_i].len;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is found of QEMU's own words in the end of the log that libvirt keeps of a domain, and what not. */
+/* What is found of QEMU's own words in the end of the log that libvirt keeps of a
+ * domain, and what not. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A refused verb changes nothing at all, and a dry run neither (semantics §5, §14 no. 4): the real agent and
- * store with a machine in every situation of §5.4 and §5.5, asked for everything that is refused there. All
- * that can be seen is compared, the private state and the change counter too; only the refusal's own event
- * may be new.
+ * A refused verb changes nothing at all, and a dry run neither (semantics §5, §14 no. 4): the real
+ * agent and store with a machine in every situation of §5.4 and §5.5, asked for everything that is
+ * refused there. All that can be seen is compared, the private state and the change counter too;
+ * only the refusal's own event may be new.
  */
 #include <check.h>
 #include <string.h>
@@ -292,7 +292,7 @@ START_TEST(start_stop_restart)
 }
 END_TEST
 
-/* ---- pause, unpause, softreboot, reset (§5.4) -------------------------------------------------- */
+/* ---- pause, unpause, softreboot, reset (§5.4) ------------------------------------------------ */
 
 static void ask_vmi_verb(struct world *w, enum vmi_verb verb)
 {
@@ -338,7 +338,7 @@ START_TEST(pause_unpause_softreboot_reset)
 }
 END_TEST
 
-/* ---- create, replace, delete ---------------------------------------------------------------------- */
+/* ---- create, replace, delete ----------------------------------------------------------------- */
 
 static void ask_delete(struct world *w, enum object_kind kind, enum propagation propagation)
 {
@@ -357,7 +357,8 @@ static void ask_delete(struct world *w, enum object_kind kind, enum propagation 
 	ask(w, &input, ERR_NOT_FOUND);
 }
 
-/* Beside a VM neither of the two can be created; and nothing is replaced that has changed meanwhile. */
+/* Beside a VM neither of the two can be created; and nothing is replaced that has changed
+ * meanwhile. */
 static void ask_write(struct world *w, enum object_kind kind)
 {
 	struct target t = target_find(w->agent, kind, w->m->ns, w->m->name);

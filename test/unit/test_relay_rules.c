@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a relay lets through: the conversation of two libvirtds that was recorded passes, and each way to make more of it
- * than the one migration that was prepared does not, in words.
+ * What a relay lets through: the conversation of two libvirtds that was recorded passes, and each
+ * way to make more of it than the one migration that was prepared does not, in words.
  */
 #include <check.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ static void refused(const struct rpc_frame *frame, const char *words)
 	ck_assert_msg(strstr(err.msg, words) != NULL, "'%s' is not in '%s'", words, err.msg);
 }
 
-/* ---- what passes -------------------------------------------------------------------------------------- */
+/* ---- what passes ----------------------------------------------------------------------------- */
 
 START_TEST(a_migration_passes)
 {
@@ -136,7 +136,7 @@ START_TEST(a_finish_that_gives_up_switches_nothing_over)
 }
 END_TEST
 
-/* ---- procedures ----------------------------------------------------------------------------------------- */
+/* ---- procedures ------------------------------------------------------------------------------ */
 
 START_TEST(only_the_few_procedures_pass)
 {
@@ -168,7 +168,7 @@ START_TEST(only_this_host_is_opened)
 }
 END_TEST
 
-/* ---- arguments -------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static const struct {
 	enum rpc_procedure procedure;
@@ -244,7 +244,7 @@ START_TEST(disks_are_copied_only_if_prepared)
 }
 END_TEST
 
-/* ---- XML -------------------------------------------------------------------------------------------------- */
+/* ---- XML ------------------------------------------------------------------------------------- */
 
 static void xml_is(const char *xml, const char *words)
 {
@@ -329,7 +329,7 @@ START_TEST(the_domain_in_a_cookie_is_one_as_well)
 }
 END_TEST
 
-/* ---- frames ------------------------------------------------------------------------------------------------ */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 START_TEST(frames_are_bounded)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A domain that is put together from nothing but what was prepared, and yet is another one: pieces of one device in another,
- * what bounds a device left out, a device too many, more memory than was agreed upon.
+ * A domain that is put together from nothing but what was prepared, and yet is another one:
+ * pieces of one device in another, what bounds a device left out, a device too many, more memory
+ * than was agreed upon.
  */
 #include <check.h>
 #include <string.h>
@@ -59,7 +60,8 @@ static const struct {
 	{ DOMAIN(MEMORY, OS, SEED CONSOLE DATA), NULL }, /* in any order */
 	{ DOMAIN(MEMORY, OS, DEVICES "<controller type='usb'/><controller type='sata'/>"), NULL },
 	{ DOMAIN(MEMORY, OS, DEVICES "<input type='mouse' bus='ps2'/>"), NULL },
-	/* What a guest has written would be read as the header of an image, which may name any file. */
+	/* What a guest has written would be read as the header of an image, which
+	 * may name any file. */
 	{ DOMAIN(MEMORY, OS,
 		  "<disk type='file' device='disk'><driver name='qemu' type='qcow2'/><source file='/vm/data'/>" BASE
 		  "<target dev='vdb'/></disk>"),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RestartRequired and the generation that a run counts as being of, against semantics §11.1, §11.3. */
+/* RestartRequired and the generation that a run counts as being of, against semantics §11.1,
+ * §11.3. */
 #include <check.h>
 
 #include "core/restart.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules of validation, row by row as semantics §9.1, §9.2, §9.3 and §9.4 have them: what is set in a manifest that is
- * good, and what is said then; nothing where it is allowed. And §9.5: what stands in a run's spec that nobody wrote.
+ * The rules of validation, row by row as semantics §9.1, §9.2, §9.3 and §9.4 have them: what is set
+ * in a manifest that is good, and what is said then; nothing where it is allowed. And §9.5: what
+ * stands in a run's spec that nobody wrote.
  */
 #include <check.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schema's tables against KubeVirt's own definitions (test/fixtures/kubevirt): each property that
- * KubeVirt has is implemented, accepted without effect, or refused with a reason, and the README says how
- * many. And KubeVirt's example manifests against examples.expected. VMAGENT_GOLDEN=write renews both.
+ * The schema's tables against KubeVirt's own definitions (test/fixtures/kubevirt): each
+ * property that KubeVirt has is implemented, accepted without effect, or refused with a
+ * reason, and the README says how many. And KubeVirt's example manifests against
+ * examples.expected. VMAGENT_GOLDEN=write renews both.
  */
 #include <check.h>
 #include <dirent.h>
@@ -78,7 +79,8 @@ static bool has_type(const struct schema_field *field, const struct node *proper
 	return streq(types[field->type], ref ? "object" : type);
 }
 
-/* What a property holds: another definition, a list or a map of them, or nothing that has properties. */
+/* What a property holds: another definition, a list or a map of them, or nothing that has
+ * properties. */
 static void walk_below(struct walk *w, const struct node *property, const struct spot *at)
 {
 	const struct node *items = node_get(property, "items");
@@ -230,7 +232,8 @@ START_TEST(every_property_of_kubevirt_is_known)
 }
 END_TEST
 
-/* A row that is as another one finds it, or what stands for it, and that one is no such row again. */
+/* A row that is as another one finds it, or what stands for it, and that one is no such row
+ * again. */
 START_TEST(rows_that_are_as_others)
 {
 	const struct schema_field *f;

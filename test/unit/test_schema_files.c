@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The JSON Schemas in schema/ are those of the table; VMAGENT_GOLDEN=write renews them. Every key of the examples is in
- * them.
+ * The JSON Schemas in schema/ are those of the table; VMAGENT_GOLDEN=write renews them. Every key
+ * of the examples is in them.
  */
 #include <check.h>
 #include <dirent.h>
@@ -47,7 +47,7 @@ START_TEST(the_files_are_those_of_the_table)
 }
 END_TEST
 
-/* ---- what an editor would say of the examples ---------------------------------------------------- */
+/* ---- what an editor would say of the examples ------------------------------------------------ */
 
 static void check_value(const struct node *schema, const struct node *value, const char *where);
 

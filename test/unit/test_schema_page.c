@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * man/vmagent-fields.5 is what the schema's table says of each field, by the words of `vmactl explain`, a section a
- * scope; VMAGENT_GOLDEN=write renews it.
+ * man/vmagent-fields.5 is what the schema's table says of each field, by the words of `vmactl
+ * explain`, a section a scope; VMAGENT_GOLDEN=write renews it.
  */
 #include <check.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static char *title(enum schema_scope scope)
 	return text.data;
 }
 
-/* ---- text ----------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* Words as a line of text, in which nothing is taken for a request. */
 static void put_line(struct buf *out, const char *words)
@@ -88,7 +88,7 @@ static void put_reference(struct buf *out, const char *before, enum schema_scope
 	buf_printf(out, "%s\n.Sx %s .\n", before, name);
 }
 
-/* ---- fields --------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 /* A list's element says something only when it is no map, whose own fields follow. */
 static bool says_something(const struct schema_field *f)
@@ -144,7 +144,7 @@ static void put_scope(struct buf *out, enum schema_scope scope)
 	buf_puts(out, ".El\n");
 }
 
-/* ---- kinds ---------------------------------------------------------------------------------------- */
+/* ---- kinds ----------------------------------------------------------------------------------- */
 
 static void put_kinds(struct buf *out)
 {

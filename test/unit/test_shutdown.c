@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shutdown pass against semantics §7.1, §7.2, §14 and §15: whole stops in a virtual clock, a row each with
- * the section that it is from, then single passes.
+ * The shutdown pass against semantics §7.1, §7.2, §14 and §15: whole stops in a virtual clock, a
+ * row each with the section that it is from, then single passes.
  */
 #include <check.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* printableStatus against semantics §6 and §15, row by row and order of rows; conditions against §1.3, §11.4. */
+/* printableStatus against semantics §6 and §15, row by row and order of rows;
+ * conditions against §1.3, §11.4. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -271,7 +272,8 @@ END_TEST
 
 /* ---- conditions -------------------------------------------------------------------------- */
 
-/* "Ready=False/GuestNotRunning Paused=True/PausedByUser"; what every guest that runs has is left out. */
+/* "Ready=False/GuestNotRunning Paused=True/PausedByUser"; what every guest that runs
+ * has is left out. */
 static char *text_of(struct conditions *c)
 {
 	struct buf b = { 0 };
@@ -362,7 +364,8 @@ END_TEST
 #define UNSUPPORTED \
 	"AgentVersionNotSupported=True/This guest agent doesn't support required basic commands"
 
-/* Only ever True, and removed otherwise (§1.3); while libvirt cannot be asked, what was seen last holds. */
+/* Only ever True, and removed otherwise (§1.3); while libvirt cannot be asked, what
+ * was seen last holds. */
 START_TEST(agent_connected)
 {
 	struct world w;
@@ -387,7 +390,8 @@ START_TEST(agent_connected)
 }
 END_TEST
 
-/* While libvirt cannot be asked, what was seen last holds; what it forgot, a user's own pause tells. */
+/* While libvirt cannot be asked, what was seen last holds; what it forgot, a
+ * user's own pause tells. */
 START_TEST(paused_as_last_seen)
 {
 	struct world w;
@@ -547,7 +551,8 @@ static void note_at(struct machine *m, msec wall)
 	conditions_note(m, (struct now){ .wall = wall });
 }
 
-/* Only another status or reason is a transition; other words are not; what comes back begins anew. */
+/* Only another status or reason is a transition; other words are not; what comes back begins
+ * anew. */
 START_TEST(a_condition_keeps_its_time)
 {
 	struct world w;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store in memory and on files: windows, reopening, migrations, damage, a full disk, every fault. */
+/* The store in memory and on files: windows, reopening, migrations, damage, a full disk, every
+ * fault. */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -423,7 +424,8 @@ static bool put_big(struct store *store, int first, int rows)
 	return !failed && store_commit(store, &err) == 0;
 }
 
-/* In a mount namespace of its own, on a file system of 6 MiB. Returns an exit status; 77: not allowed. */
+/* In a mount namespace of its own, on a file system of 6 MiB. Returns an exit
+ * status; 77: not allowed. */
 static int fill_the_disk(int rows)
 {
 	struct store *store = NULL;

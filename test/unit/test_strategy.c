@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The RunStrategy decision against semantics §4.3, §4.4 and the vectors of §15: each cell under every
- * queue, recorded strategy and back-off; then the vectors as runs of passes.
+ * The RunStrategy decision against semantics §4.3, §4.4 and the vectors of §15: each cell under
+ * every queue, recorded strategy and back-off; then the vectors as runs of passes.
  */
 #include <check.h>
 #include <stdio.h>
@@ -41,7 +41,8 @@ static const struct cell {
 	{ STRATEGY_ALWAYS,           STRATEGY_ALWAYS,           PLAIN,     "cccccc", "---d--", "dddddd", "dddddd", "------" },
 	{ STRATEGY_ALWAYS,           STRATEGY_UNSET,            PLAIN,     "cccccc", "---d--", "dddddd", "dddddd", "------" },
 	{ STRATEGY_ALWAYS,           STRATEGY_ALWAYS,           BACKOFF,   "wwwwww", "---d--", "dddddd", "dddddd", "------" },
-	/* a queued Stop for a Failed run: deleted and, against upstream, not run again (design §6 no. 8) */
+	/* a queued Stop for a Failed run: deleted and, against upstream, not run again
+	 * (design §6 no. 8) */
 	{ STRATEGY_RERUN_ON_FAILURE, STRATEGY_RERUN_ON_FAILURE, PLAIN,     "-cc---", "---d--", "dddddd", "rrrdrr", "------" },
 	{ STRATEGY_RERUN_ON_FAILURE, STRATEGY_RERUN_ON_FAILURE, BACKOFF,   "-ww---", "---d--", "dddddd", "rrrdrr", "------" },
 	{ STRATEGY_RERUN_ON_FAILURE, STRATEGY_UNSET,            PLAIN,     "cccccc", "---d--", "dddddd", "rrrdrr", "------" },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * start, stop and restart against semantics §5.1-§5.3, the matrix §5.5 and §15: every cell under every
- * phase, with the words of each refusal. What a verb does is written as one text, see text_of().
+ * start, stop and restart against semantics §5.1-§5.3, the matrix §5.5 and §15: every
+ * cell under every phase, with the words of each refusal. What a verb does is written as
+ * one text, see text_of().
  */
 #include <check.h>
 #include <stdio.h>

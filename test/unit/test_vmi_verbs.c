@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pause, unpause, softreboot and reset against semantics §5.4 and §15: every verb under every phase,
- * pause, domain state, ACPI and guest agent, with the words of each refusal.
+ * pause, unpause, softreboot and reset against semantics §5.4 and §15: every verb under every
+ * phase, pause, domain state, ACPI and guest agent, with the words of each refusal.
  */
 #include <check.h>
 #include <stdio.h>

@@ -42,8 +42,8 @@ void about_metrics(const struct call *call)
 #define KUBERNETES_MINOR 32
 #define KUBEVIRT_MINOR   9
 
-/* version.Info with the version of the API that this one resembles: Kubernetes', or in the group of subresources
- * KubeVirt's. virtctl warns of a server whose major and minor are not its own. */
+/* version.Info with the version of the API that this one resembles: Kubernetes', or in the group of
+ * subresources KubeVirt's. virtctl warns of a server whose major and minor are not its own. */
 void about_version(const struct call *call)
 {
 	int minor = call->path.group ? KUBEVIRT_MINOR : KUBERNETES_MINOR;

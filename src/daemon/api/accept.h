@@ -20,7 +20,8 @@ bool media_next(const char **rest, struct media *ret);
 /* Whether it is that type, whatever its parameters. */
 bool media_is(struct media m, const char *type);
 
-/* Whether it is JSON as that kind of that group and version: "application/json;as=Table;g=meta.k8s.io;v=v1". */
+/* Whether it is JSON as that kind of that group and version:
+ * "application/json;as=Table;g=meta.k8s.io;v=v1". */
 bool media_is_as(struct media m, const char *kind, const char *group, const char *version);
 
 /* Whether it asks for a form other than the object itself. */

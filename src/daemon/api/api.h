@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Kubernetes-shaped API on the unix socket: the same paths, objects, lists, watches, Status errors
- * and subresources that KubeVirt's API server serves. It reads the store and asks the agent; it
- * changes nothing itself. Loop thread only.
+ * The Kubernetes-shaped API on the unix socket: the same paths, objects, lists, watches, Status
+ * errors and subresources that KubeVirt's API server serves. It reads the store and asks the agent;
+ * it changes nothing itself. Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_API_API_H
 #define VMAGENT_DAEMON_API_API_H
@@ -30,13 +30,13 @@ struct api_options { /* copied; what it points at is borrowed for the API's life
 	unsigned bookmark_ms;             /* between a watch's bookmarks; 0: API_BOOKMARK_MS */
 };
 
-/* Listens at once, and registers itself by agent_on_commit(). Errors: ERR_CONFLICT when another agent
- * listens there, ERR_IO, ERR_INTERNAL. */
+/* Listens at once, and registers itself by agent_on_commit(). Errors: ERR_CONFLICT when another
+ * agent listens there, ERR_IO, ERR_INTERNAL. */
 int api_new(const struct api_options *options, struct api **ret_api, struct err *err);
 
-/* Ends all requests, watches and streams. Afterwards agent and store may go, in any order, and the loop
- * must run once more for the close callbacks. Answers that the agent still owes are dropped when they
- * come; those that never come are freed too. NULL is fine. */
+/* Ends all requests, watches and streams. Afterwards agent and store may go, in any order, and the
+ * loop must run once more for the close callbacks. Answers that the agent still owes are dropped
+ * when they come; those that never come are freed too. NULL is fine. */
 void api_free(struct api *api);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the API share: the API itself, one request under way (call), and what stays with
- * a request that lives longer than its handler (session: a watch, a bridge).
+ * What the files of the API share: the API itself, one request under way (call), and what stays
+ * with a request that lives longer than its handler (session: a watch, a bridge).
  */
 #ifndef VMAGENT_DAEMON_API_PRIVATE_H
 #define VMAGENT_DAEMON_API_PRIVATE_H
@@ -101,10 +101,12 @@ void watches_tick(uv_timer_t *timer);
 /* pending.c */
 /* A request to the agent by call's client, about what its path names. */
 struct request request_of(const struct call *call);
-/* Hands it to the agent, whose answer goes to the client: with this status, and the object, on success. */
+/* Hands it to the agent, whose answer goes to the client: with this status, and
+ * the object, on success. */
 void request_submit(const struct call *call, enum input_kind kind, struct request *request,
 	unsigned status);
-/* The same for one of several that make one answer: then gets the agent's, or NULL when the API is gone by then. */
+/* The same for one of several that make one answer: then gets the agent's, or NULL when the API
+ * is gone by then. */
 void request_submit_part(const struct call *call, enum input_kind kind, struct request *request,
 	const struct reply *then);
 void pendings_drop(struct api *api);

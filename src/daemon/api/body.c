@@ -83,7 +83,8 @@ static const char *patch_advice(const char *type)
 	return "";
 }
 
-/* As with a kind that a CustomResourceDefinition makes: strategic merging is for Kubernetes' own. */
+/* As with a kind that a CustomResourceDefinition makes: strategic merging is for Kubernetes'
+ * own. */
 static bool is_taken(const struct call *call, enum patch_kind kind)
 {
 	return kind != PATCH_STRATEGIC || !*call->path.group->name;

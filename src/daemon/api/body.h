@@ -12,7 +12,8 @@
  * ERR_MEDIA_TYPE, ERR_BAD_REQUEST with the place in the text. */
 int body_parse(const struct call *call, struct node **ret, struct err *err);
 
-/* The same of a patch, whose media type says its kind. ERR_MEDIA_TYPE names those that are served. */
+/* The same of a patch, whose media type says its kind. ERR_MEDIA_TYPE names those that are
+ * served. */
 int body_parse_patch(const struct call *call, enum patch_kind *ret_kind, struct node **ret,
 	struct err *err);
 
@@ -23,8 +24,8 @@ int option_int(const struct node *options, const char *key, bool *ret_has, int64
 	struct err *err);
 int option_dry_run(const struct node *options, bool *ret, struct err *err); /* dryRun: [All] */
 
-/* DeleteOptions stand in the body or, some of them, in the query; *request borrows from options, which may be
- * NULL. ERR_BAD_REQUEST. */
+/* DeleteOptions stand in the body or, some of them, in the query; *request borrows from options,
+ * which may be NULL. ERR_BAD_REQUEST. */
 int delete_options_read(const struct call *call, const struct node *options,
 	struct request *request, struct err *err);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes between a client's websocket and the guest's side. There is no idle time-out (semantics §5.4).
+ * Bytes between a client's websocket and the guest's side. There is no idle time-out (semantics
+ * §5.4).
  *
- * Neither side makes the other's bytes pile up: input that the guest's side does not take leaves the websocket
- * unread; output that the client does not take leaves the guest's side unread, or, where the guest must not be
- * held up, is dropped, oldest first, and the client told.
+ * Neither side makes the other's bytes pile up: input that the guest's side does not take leaves
+ * the websocket unread; output that the client does not take leaves the guest's side unread, or,
+ * where the guest must not be held up, is dropped, oldest first, and the client told.
  */
 #include "daemon/api/bridge.h"
 

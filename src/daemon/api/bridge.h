@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A websocket joined to a descriptor of the guest's side: console, VNC and forwarded ports differ only in what a
- * plan says. It is named by the id of its request and lives as long as that, so whoever comes back to it
- * later looks it up. Loop thread only.
+ * A websocket joined to a descriptor of the guest's side: console, VNC and forwarded ports differ
+ * only in what a plan says. It is named by the id of its request and lives as long as that, so
+ * whoever comes back to it later looks it up. Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_API_BRIDGE_H
 #define VMAGENT_DAEMON_API_BRIDGE_H
@@ -24,8 +24,8 @@ struct bridge_plan {       /* a constant of its kind: compared by its address */
 	bool exclusive; /* a newcomer ends the one before */
 };
 
-/* Checks the client's handshake; NULL: it was refused, and answered. From here on the request is over by
- * bridge_connect(), or by any other answer. */
+/* Checks the client's handshake; NULL: it was refused, and answered. From here on the request is
+ * over by bridge_connect(), or by any other answer. */
 struct bridge *bridge_new(const struct call *call, const struct bridge_plan *plan);
 
 /* The one of that request, or NULL once it is over. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Create, replace and delete: a request is checked as far as it can be without the model, then handed
- * to the agent, which answers after its commit.
+ * Create, replace and delete: a request is checked as far as it can be without the model, then
+ * handed to the agent, which answers after its commit.
  */
 #include <string.h>
 #include <sys/random.h>

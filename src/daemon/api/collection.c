@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deletes all objects of a collection that selectors leave in it: each as by a request of its own, some at a
- * time, and one answer when all have theirs. The first refusal ends it, as in Kubernetes; what is deleted by
- * then stays so, and the answer says how far it came.
+ * Deletes all objects of a collection that selectors leave in it: each as by a request of its own,
+ * some at a time, and one answer when all have theirs. The first refusal ends it, as in Kubernetes;
+ * what is deleted by then stays so, and the answer says how far it came.
  */
 #include <stdio.h>
 

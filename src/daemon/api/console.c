@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The streams that a socket of QEMU's is the other end of: the serial console, and the display by VNC. One session per
- * machine and stream, a newcomer displaces the one before (semantics §5.4). A console's earlier output is replayed
- * from the log that QEMU writes beside its socket.
+ * The streams that a socket of QEMU's is the other end of: the serial console, and the display by
+ * VNC. One session per machine and stream, a newcomer displaces the one before (semantics §5.4). A
+ * console's earlier output is replayed from the log that QEMU writes beside its socket.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -88,7 +88,8 @@ void console_open(const struct call *call)
 	bridge_connect(b, port);
 }
 
-/* preserveSession is KubeVirt's: the one who is there is not ended, and the newcomer refused in its words. */
+/* preserveSession is KubeVirt's: the one who is there is not ended, and the newcomer
+ * refused in its words. */
 void vnc_open(const struct call *call)
 {
 	const struct route_path *path = &call->path;

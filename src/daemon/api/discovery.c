@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which groups, versions and resources there are, out of the tables of resources.h: a document a version, as
- * clients have always asked, or all in one (aggregated discovery), as newer ones do.
+ * Which groups, versions and resources there are, out of the tables of resources.h: a document a
+ * version, as clients have always asked, or all in one (aggregated discovery), as newer ones do.
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ static bool is_of(const struct subresource *s, const struct resource *r)
 	return streq(s->group, r->group) && streq(s->parent, r->plural);
 }
 
-/* ---- a document a version ---------------------------------------------------------------------- */
+/* ---- a document a version -------------------------------------------------------------------- */
 
 static void add_group_version(struct buf *out, const char *group, const char *version)
 {
@@ -130,7 +130,7 @@ void discovery_group(const struct call *call)
 	reply_json(call->api, call->id, 200, text.data, NULL);
 }
 
-/* ---- all in one -------------------------------------------------------------------------------- */
+/* ---- all in one ------------------------------------------------------------------------------ */
 
 static void add_response_kind(struct buf *out, const char *group, const char *version,
 	const char *kind)
@@ -239,7 +239,7 @@ static void reply_aggregated(const struct call *call, const char *version, bool 
 	http_respond(call->api->http, call->id, &head, text.data, text.len);
 }
 
-/* ---- what there is besides ------------------------------------------------------------------------ */
+/* ---- what there is besides ------------------------------------------------------------------- */
 
 static void add_path(struct buf *out, const char *path)
 {
@@ -277,7 +277,7 @@ void discovery_paths(const struct call *call)
 	reply_json(call->api, call->id, 200, text.data, NULL);
 }
 
-/* ---- the two addresses that have both forms ------------------------------------------------------ */
+/* ---- the two addresses that have both forms -------------------------------------------------- */
 
 void discovery_core(const struct call *call)
 {

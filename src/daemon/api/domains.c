@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The collection of domains that are not ours: what libvirt has beside the agent's runs. It is not
- * stored and not watched; each answer is made of what was seen last. Its one subresource, adopt, makes a VM
- * of such a domain; with dryRun it only tells what that would come to.
+ * stored and not watched; each answer is made of what was seen last. Its one subresource, adopt,
+ * makes a VM of such a domain; with dryRun it only tells what that would come to.
  */
 #include "core/names.h"
 #include "daemon/api/body.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vnc/screenshot, portforward, and what a guest's agent tells: what is fetched from a guest by an errand of the agent's. Its answer finds the client by
- * the id of its request, or nobody.
+ * vnc/screenshot, portforward, and what a guest's agent tells: what is fetched from a guest by an
+ * errand of the agent's. Its answer finds the client by the id of its request, or nobody.
  */
 #include <errno.h>
 #include <fcntl.h>

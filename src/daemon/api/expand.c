@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a VM is with its instancetype and its preference worked in: of a stored one, or of one that is sent.
+ * What a VM is with its instancetype and its preference worked in: of a stored one, or of
+ * one that is sent.
  */
 #include "core/edit.h"
 #include "daemon/api/body.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gate of the read-only socket, in one place: two methods, no upgrade, and what is shut though it only
- * reads. The socket for everything has no gate: the file's mode is that.
+ * The gate of the read-only socket, in one place: two methods, no upgrade, and what is shut though
+ * it only reads. The socket for everything has no gate: the file's mode is that.
  */
 #include "daemon/api/gate.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host goes down: begun by POST, looked at by GET, called off by DELETE. What that means is not known
- * here: daemon/hostdown.c.
+ * The host goes down: begun by POST, looked at by GET, called off by DELETE. What that means is
+ * not known here: daemon/hostdown.c.
  */
 #include "daemon/api/body.h"
 #include "daemon/api/reply.h"

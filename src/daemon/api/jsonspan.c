@@ -24,7 +24,8 @@ static struct jsonspan skip_space(struct jsonspan s)
 	return s;
 }
 
-/* Whether the quote at `at` is the string's own letter: an odd number of backslashes stands before it. */
+/* Whether the quote at `at` is the string's own letter: an odd number of
+ * backslashes stands before it. */
 static bool is_escaped(const char *string, const char *at)
 {
 	size_t n = 0;

@@ -15,8 +15,8 @@ struct jsonspan { /* borrowed: one JSON value within a text */
 
 struct jsonspan jsonspan_of(const char *json); /* NULL gives an empty one */
 
-/* The value of an object's member; false if value is no object or has no such member. Keys are compared as
- * written, escapes unread. */
+/* The value of an object's member; false if value is no object or has no such member. Keys are
+ * compared as written, escapes unread. */
 bool jsonspan_member(struct jsonspan value, const char *key, struct jsonspan *ret);
 
 /* The value at "a.b.c"; a number picks an element of a list. False if it is not there. */

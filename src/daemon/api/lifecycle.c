@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subresources start, stop and restart of a VM, and pause, unpause, softreboot and reset of a VMI, with
- * the bodies that virtctl sends. Whether a verb is allowed, and what it does, is not known here:
- * core/verbs.h, core/vmi_verbs.h.
+ * The subresources start, stop and restart of a VM, and pause, unpause, softreboot and reset of a
+ * VMI, with the bodies that virtctl sends. Whether a verb is allowed, and what it does, is not
+ * known here: core/verbs.h, core/vmi_verbs.h.
  */
 #include "core/migration_order.h"
 #include "daemon/api/body.h"
@@ -46,7 +46,8 @@ void lifecycle_verb(const struct call *call)
 	node_free(body);
 }
 
-/* PauseOptions and UnpauseOptions; the other two have no options upstream, and take the same here. */
+/* PauseOptions and UnpauseOptions; the other two have no options upstream, and
+ * take the same here. */
 void lifecycle_vmi_verb(const struct call *call)
 {
 	struct request request = request_of(call);

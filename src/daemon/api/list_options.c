@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ListOptions. The combinations that Kubernetes refuses stand in one table; their words are the ones that its
- * users know.
+ * ListOptions. The combinations that Kubernetes refuses stand in one table; their words are the
+ * ones that its users know.
  */
 #include "daemon/api/list_options.h"
 

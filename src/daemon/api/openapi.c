@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Version 3, a document for each version of each group. Of resources only single objects have a path in it:
- * that is where clients look. The schemas of machines come out of the table that manifests are checked by.
+ * Version 3, a document for each version of each group. Of resources only single objects have a
+ * path in it: that is where clients look. The schemas of machines come out of the table that
+ * manifests are checked by.
  */
 #include <string.h>
 
@@ -116,7 +117,7 @@ static void add_place(struct node *item, bool namespaced)
 	node_set(item, "parameters", list);
 }
 
-/* ---- resources ------------------------------------------------------------------------------------ */
+/* ---- resources ------------------------------------------------------------------------------- */
 
 static struct node *path_item(const struct resource *r, const char *version)
 {
@@ -156,7 +157,7 @@ static void add_resources(struct node *paths, struct node *schemas, const struct
 	}
 }
 
-/* ---- subresources ----------------------------------------------------------------------------------- */
+/* ---- subresources ---------------------------------------------------------------------------- */
 
 static void add_subresource(struct node *paths, const struct subresource *s, const char *version)
 {
@@ -178,7 +179,7 @@ static bool is_verb_of(const struct subresource *s, const struct api_group *grou
 	return streq(s->group, group->name) && !streq(s->name, "status");
 }
 
-/* ---- documents ---------------------------------------------------------------------------------------- */
+/* ---- documents ------------------------------------------------------------------------------- */
 
 static char *text_of(struct node *root)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Version 2, as protobuf. The numbers are those of gnostic's openapi.v2 messages; each message is made in a
- * text of its own, because its length goes before it.
+ * Version 2, as protobuf. The numbers are those of gnostic's openapi.v2 messages; each message is
+ * made in a text of its own, because its length goes before it.
  */
 #include <string.h>
 
@@ -74,7 +74,7 @@ static void add_extension(struct buf *out, unsigned field, const char *name, con
 	add_named(out, field, name, &any);
 }
 
-/* ---- schemas ---------------------------------------------------------------------------------------- */
+/* ---- schemas --------------------------------------------------------------------------------- */
 
 static void add_schema(struct buf *out, const struct node *schema);
 
@@ -147,7 +147,7 @@ static void add_definition(struct buf *out, const struct resource *r, const char
 	node_free(schema);
 }
 
-/* ---- paths ------------------------------------------------------------------------------------------ */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static void add_parameter(struct buf *out, const char *name)
 {

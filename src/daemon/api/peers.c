@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The collection of peers: this node itself and the agents that are configured, as they were last heard of.
- * It is not stored and not watched. What can be said of one is that it will not come back; and of all of them together
- * that none knows better than a database that was lost and is filled again.
+ * The collection of peers: this node itself and the agents that are configured, as they were
+ * last heard of. It is not stored and not watched. What can be said of one is that it will not
+ * come back; and of all of them together that none knows better than a database that was lost
+ * and is filled again.
  */
 #include "daemon/api/body.h"
 #include "daemon/api/reply.h"

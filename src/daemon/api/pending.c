@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers that the agent owes: it gives each exactly once, after the commit of the turn that handled
- * the request. By then the client, or the API itself, may be gone.
+ * Answers that the agent owes: it gives each exactly once, after the commit of the turn that
+ * handled the request. By then the client, or the API itself, may be gone.
  */
 #include "daemon/api/reply.h"
 

@@ -131,7 +131,7 @@ void object_get(const struct call *call)
 		answer_object(call);
 }
 
-/* ---- the status, as a part of an object that has an address of its own --------------------------- */
+/* ---- the status, as a part of an object that has an address of its own ----------------------- */
 
 static bool has_status(const struct call *call)
 {

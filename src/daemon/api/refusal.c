@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Three tables: what machines cannot do, what is not there, and what is not written. A thing that gets built loses its row.
+ * Three tables: what machines cannot do, what is not there, and what is not written. A thing that
+ * gets built loses its row.
  */
 #include <string.h>
 

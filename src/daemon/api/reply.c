@@ -39,7 +39,8 @@ static void add_cause(struct node *list, const struct reply_cause *c)
 	node_append(list, cause);
 }
 
-/* A refusal that begins with the field that is wrong: "spec.vmiName: …". Returns the length of that, or 0. */
+/* A refusal that begins with the field that is wrong: "spec.vmiName: …". Returns the length
+ * of that, or 0. */
 static size_t field_in_front(const char *words)
 {
 	size_t len = strcspn(words, ": ");
@@ -82,7 +83,8 @@ static struct node *causes_of(const struct reply_status *s)
 	return list;
 }
 
-/* Kubernetes names the resource where something is missing or in the way, the kind where it is wrong. */
+/* Kubernetes names the resource where something is missing or in the way, the kind
+ * where it is wrong. */
 static struct node *details_of(const struct reply_status *s)
 {
 	struct node *details = node_new(NODE_MAP, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers: objects as JSON text, and Kubernetes Status objects for errors. All answer by id, at once or
- * later; a client that has left is simply not there.
+ * Answers: objects as JSON text, and Kubernetes Status objects for errors. All answer by id, at
+ * once or later; a client that has left is simply not there.
  */
 #ifndef VMAGENT_DAEMON_API_REPLY_H
 #define VMAGENT_DAEMON_API_REPLY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is served, in tables: groups with their versions, resources with what may be done to them, and the
- * subresources. Routes and discovery both come out of them. Constants only; pure.
+ * What is served, in tables: groups with their versions, resources with what may be done to them,
+ * and the subresources. Routes and discovery both come out of them. Constants only; pure.
  */
 #ifndef VMAGENT_DAEMON_API_RESOURCES_H
 #define VMAGENT_DAEMON_API_RESOURCES_H

@@ -24,8 +24,8 @@ const char *selection_name(const struct selection *s);
 
 bool selection_has(const struct selection *s, const struct object_row *row);
 
-/* What a stored object of the selection's source is in it: object itself, or a text made of it, which
- * *ret_owned keeps for the caller to free. */
+/* What a stored object of the selection's source is in it: object itself, or a text made of it,
+ * which *ret_owned keeps for the caller to free. */
 const char *selection_view(const struct selection *s, const char *object, char **ret_owned);
 
 /* Calls back for each selected object. Errors: the store's, or what cb returned. */

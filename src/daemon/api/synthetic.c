@@ -20,7 +20,7 @@ enum object_kind synthetic_source(enum object_kind kind)
 	return kind == KIND_POD ? KIND_VMI : kind;
 }
 
-/* ---- a run's Pod ------------------------------------------------------------------------------- */
+/* ---- a run's Pod ----------------------------------------------------------------------------- */
 
 struct run { /* what a Pod takes from its VMI; spans are JSON, with their quotes */
 	struct jsonspan name, ns, uid, rv, created, labels, node, phase;
@@ -209,7 +209,7 @@ char *synthetic_object(enum object_kind kind, const char *source)
 	return kind == KIND_POD ? pod_of(source) : NULL;
 }
 
-/* ---- the host -------------------------------------------------------------------------------------- */
+/* ---- the host -------------------------------------------------------------------------------- */
 
 #define OS_RELEASE "/etc/os-release"
 

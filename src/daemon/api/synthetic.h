@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that people and clients look for and nobody stores: this host as a Node, KubeVirt itself, for each
- * VMI the Pod that KubeVirt would run it in, and for each Event the same in the newer form. Read-only; made
- * anew at each look.
+ * Objects that people and clients look for and nobody stores: this host as a Node, KubeVirt itself,
+ * for each VMI the Pod that KubeVirt would run it in, and for each Event the same in the newer
+ * form. Read-only; made anew at each look.
  */
 #ifndef VMAGENT_DAEMON_API_SYNTHETIC_H
 #define VMAGENT_DAEMON_API_SYNTHETIC_H
@@ -12,7 +12,8 @@
 /* The stored kind that a kind is made of, change by change; of the others: the kind itself. */
 enum object_kind synthetic_source(enum object_kind kind);
 
-/* An object of kind made of a stored one of its source, owned by the caller; NULL when kind is stored. */
+/* An object of kind made of a stored one of its source, owned by the caller; NULL
+ * when kind is stored. */
 char *synthetic_object(enum object_kind kind, const char *source);
 
 /* The name of the host's system (PRETTY_NAME of os-release(5)). Reads a file: for the start. */

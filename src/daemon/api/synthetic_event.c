@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events in the form of events.k8s.io/v1, as Kubernetes converts those of the core group: what they share
- * is copied, some fields have other names, and those that the newer form has no more are "deprecated".
+ * Events in the form of events.k8s.io/v1, as Kubernetes converts those of the core group:
+ * what they share is copied, some fields have other names, and those that the newer form has
+ * no more are "deprecated".
  */
 #include "daemon/api/jsonspan.h"
 #include "daemon/api/synthetic.h"
@@ -22,7 +23,8 @@ static const struct {
 	{ "count", "deprecatedCount" },
 };
 
-/* A time of whole seconds, "2026-01-02T03:04:05Z", with the microseconds that this type must have. */
+/* A time of whole seconds, "2026-01-02T03:04:05Z", with the microseconds that this type must
+ * have. */
 static void add_event_time(struct buf *out, struct jsonspan event)
 {
 	struct jsonspan time;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One table of columns per kind. Cells are copied out of the stored text; an absent one is null, which
- * kubectl prints as nothing.
+ * One table of columns per kind. Cells are copied out of the stored text; an absent one is null,
+ * which kubectl prints as nothing.
  */
 #include <ctype.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "daemon/api/reply.h"
 #include "daemon/api/table.h"
 
-/* ---- what the client wants --------------------------------------------------------------------- */
+/* ---- what the client wants ------------------------------------------------------------------- */
 
 /* Whether it is served: JSON, as it is or as a Table of v1. */
 static bool take_media(struct media m, struct rendering *ret)
@@ -68,7 +68,7 @@ int rendering_of(const struct call *call, struct rendering *ret, struct err *err
 	return 0;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void add_span(struct buf *out, struct jsonspan s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects as rows of a Table (meta.k8s.io/v1), which is how kubectl asks for what it prints. The columns
- * are KubeVirt's printer columns, and Kubernetes' for events.
+ * Objects as rows of a Table (meta.k8s.io/v1), which is how kubectl asks for what it prints. The
+ * columns are KubeVirt's printer columns, and Kubernetes' for events.
  */
 #ifndef VMAGENT_DAEMON_API_TABLE_H
 #define VMAGENT_DAEMON_API_TABLE_H
@@ -17,8 +17,8 @@ struct rendering { /* how a client wants objects */
 };
 
 /*
- * By the headers Accept and the parameter includeObject. Types are tried in the client's order; the first
- * that is served is taken. Errors: ERR_NOT_ACCEPTABLE when none is, ERR_BAD_REQUEST.
+ * By the headers Accept and the parameter includeObject. Types are tried in the client's order; the
+ * first that is served is taken. Errors: ERR_NOT_ACCEPTABLE when none is, ERR_BAD_REQUEST.
  */
 int rendering_of(const struct call *call, struct rendering *ret, struct err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watches. Each remembers how far in the change log it has told its client, and reads on whenever the
- * client can take more: there is no queue per watch. One that falls out of the log's window is told so
- * (410 Expired) and ended; one that sleeps costs nothing.
+ * Watches. Each remembers how far in the change log it has told its client, and reads on whenever
+ * the client can take more: there is no queue per watch. One that falls out of the log's window is
+ * told so (410 Expired) and ended; one that sleeps costs nothing.
  */
 #include <string.h>
 
@@ -95,8 +95,8 @@ static bool is_in(const struct selection *s, const char *object)
 		selector_matches_fields(&s->fields, object);
 }
 
-/* By the object as it was. What the log does not say any more is taken to have been there: to be told of an end that
- * one did not see begin does no harm. */
+/* By the object as it was. What the log does not say any more is taken to have been there: to be
+ * told of an end that one did not see begin does no harm. */
 static bool was_in(const struct watch *w, const struct change_row *row)
 {
 	const struct selection *s = &w->selection;
@@ -105,8 +105,8 @@ static bool was_in(const struct watch *w, const struct change_row *row)
 	return !before || is_in(s, selection_view(s, before, &made));
 }
 
-/* Whether the object was in the selection before. Its labels stand beside the change; of an object that is made of
- * another, and of fields that change, only the change before knows. */
+/* Whether the object was in the selection before. Its labels stand beside the change; of an object
+ * that is made of another, and of fields that change, only the change before knows. */
 static bool was_there(const struct watch *w, const struct change_row *row, const char *object)
 {
 	const struct selection *s = &w->selection;
@@ -129,7 +129,8 @@ static bool is_named(const struct selection *s, const char *object)
 			jsonspan_is(own, name));
 }
 
-/* What a change is to this watch: the selection may have gained or lost the object by it. NULL: nothing. */
+/* What a change is to this watch: the selection may have gained or lost the object
+ * by it. NULL: nothing. */
 static const char *type_of(const struct watch *w, const struct change_row *row, const char *object)
 {
 	bool now;
@@ -321,8 +322,8 @@ static void gone(struct session *session)
 	free(w);
 }
 
-/* Where it starts. What the log has no more is said by the watch itself, as its one event: so Kubernetes does, and
- * there are clients that list again only then. */
+/* Where it starts. What the log has no more is said by the watch itself, as its one event: so
+ * Kubernetes does, and there are clients that list again only then. */
 static void read_start(struct watch *w, const struct list_options *o)
 {
 	bool anywhere = o->rv == 0;
