@@ -13,7 +13,9 @@
 
 struct end a, b;
 uv_loop_t loop;
-char folder[] = "/tmp/vmagent-peers.XXXXXX";
+#define FOLDER "/tmp/vmagent-peers.XXXXXX"
+
+char folder[sizeof(FOLDER)];
 struct pki ours;
 static struct pki others;
 
@@ -188,6 +190,7 @@ void peers_tear_down(void)
 
 void peers_begin(void)
 {
+	copy_str(folder, sizeof(folder), FOLDER); /* more than one suite begins here */
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	pki_init(&ours, folder, "ours");
 	pki_init(&others, folder, "others");
