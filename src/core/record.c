@@ -32,6 +32,12 @@ static char *content_of(const struct node *root)
 	return json;
 }
 
+/* Of the others the agent itself says whose they are. */
+static bool has_given_owners(enum object_kind kind)
+{
+	return kind != KIND_PVC && kind != KIND_DATA_VOLUME;
+}
+
 static char *map_text(const struct node *root, const char *path)
 {
 	const struct node *map = node_at(root, path);
@@ -49,10 +55,14 @@ static void read_given(struct record *r, const struct node *root)
 	free(r->meta.labels);
 	free(r->meta.annotations);
 	free(r->content);
+	free(take(&r->owners));
+	if (has_given_owners(r->kind))
+		r->owners = map_text(root, "metadata.ownerReferences");
 	r->meta.labels = map_text(root, "metadata.labels");
 	r->meta.annotations = map_text(root, "metadata.annotations");
 	r->content = content_of(root);
-	r->size = length(r->content) + length(r->meta.labels) + length(r->meta.annotations);
+	r->size = length(r->content) + length(r->owners) + length(r->meta.labels) +
+		length(r->meta.annotations);
 }
 
 size_t record_size_of(const struct node *root)
@@ -63,6 +73,7 @@ size_t record_size_of(const struct node *root)
 	free(r.meta.labels);
 	free(r.meta.annotations);
 	free(r.content);
+	free(r.owners);
 	return r.size;
 }
 
@@ -94,6 +105,7 @@ struct record *record_copy(const struct record *r)
 	copy->meta.labels = xstrdup(r->meta.labels);
 	copy->meta.annotations = xstrdup(r->meta.annotations);
 	copy->content = xstrdup(r->content);
+	copy->owners = xstrdup(r->owners);
 	copy->capacity = xstrdup(r->capacity);
 	copy->fill_from = xstrdup(r->fill_from);
 	copy->owner_name = xstrdup(r->owner_name);
@@ -107,6 +119,7 @@ void record_free(struct record *r)
 		return;
 	object_meta_done(&r->meta);
 	free(r->content);
+	free(r->owners);
 	free(r->capacity);
 	free(r->fill_from);
 	free(r->owner_name);
@@ -228,6 +241,8 @@ static void add_given(const struct record *r, struct node *root)
 		node_set_path(root, "metadata.labels", text_tree(r->meta.labels));
 	if (r->meta.annotations)
 		node_set_path(root, "metadata.annotations", text_tree(r->meta.annotations));
+	if (r->owners)
+		node_set_path(root, "metadata.ownerReferences", text_tree(r->owners));
 	for (size_t i = 0; i < content->n_children; i++)
 		node_set(root, content->children[i]->key, node_copy(content->children[i]));
 	node_free(content);
@@ -352,7 +367,8 @@ static void load_owner(struct record *r, const struct node *root)
 	const struct node *one = list && list->n_children ? list->children[0] : NULL;
 	const char *name = node_text(one, "name"), *uid = node_text(one, "uid");
 
-	if (!name || !uid || !object_kind_parse(node_text(one, "kind"), &r->owner_kind))
+	if (has_given_owners(r->kind) || !name || !uid ||
+		!object_kind_parse(node_text(one, "kind"), &r->owner_kind))
 		return;
 	r->owner_name = xstrdup(name);
 	copy_str(r->owner, UID_SIZE, uid);

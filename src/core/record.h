@@ -18,7 +18,8 @@ struct record {
 	enum object_kind kind;
 	struct object_meta meta; /* ns is "" where the kind lies in no namespace */
 	char *content; /* owned: JSON object of all but apiVersion, kind, metadata and status */
-	size_t size;   /* bytes of content, labels and annotations */
+	char *owners;  /* owned or NULL: JSON list of the owners that its user gave */
+	size_t size;   /* bytes of content, owners, labels and annotations */
 	bool changed;  /* to be saved by this turn's commit */
 	/* Of what another object made, and takes along when it is deleted: */
 	enum object_kind owner_kind;

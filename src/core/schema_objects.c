@@ -14,6 +14,11 @@
 #define IS_A_TEMPLATE  "a template is that of a DataVolume"
 #define INFERS         "its claim or DataVolume tells it, by a label"
 
+#define OWNERS_MAX 64
+#define OWNERS_NOTE                                                                                                 \
+	"kept of what is stored as given (Secrets, ConfigMaps and the like), which is not deleted with its owner; " \
+	"else the agent sets it"
+
 /* clang-format off */
 static const struct schema_field rows[] = {
 	F(VM, "apiVersion",                 STRING, REQUIRED),
@@ -75,7 +80,14 @@ static const struct schema_field rows[] = {
 	F(META, "deletionGracePeriodSeconds", ANY, DROPPED),
 	F(META, "finalizers",                 ANY, DROPPED),
 	F(META, "managedFields",              ANY, DROPPED),
-	F(META, "ownerReferences",            ANY, DROPPED),
+	F(META, "ownerReferences",            LIST, RANGE(0, OWNERS_MAX), NOTE(OWNERS_NOTE)),
+	F(META, "ownerReferences[]",          MAP),
+	F(META, "ownerReferences[].apiVersion", STRING, REQUIRED),
+	F(META, "ownerReferences[].kind",     STRING, REQUIRED),
+	F(META, "ownerReferences[].name",     STRING, REQUIRED),
+	F(META, "ownerReferences[].uid",      STRING, REQUIRED),
+	F(META, "ownerReferences[].controller", BOOL),
+	F(META, "ownerReferences[].blockOwnerDeletion", BOOL),
 	F(META, "selfLink",                   ANY, DROPPED),
 
 	F(TEMPLATE_META, "name",                       STRING, RULE(NAME), IGNORED(NAMED_BY_VM)),

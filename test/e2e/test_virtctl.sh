@@ -75,6 +75,7 @@ manifests()
 	soon   'create instancetype, preference' same Stopped status typed
 	shows  'expand'             'guest: 128Mi' v expand --vm typed
 	shows  'credentials add-ssh-key' '' v credentials add-ssh-key --create-secret --user root --value 'ssh-rsa y' typed
+	shows  '… another one'      '' v credentials add-ssh-key --user root --value 'ssh-rsa z' typed
 	isnt   '… the VM has it'    "$(get vm typed '.spec.template.spec.accessCredentials[0].sshPublicKey.source.secret.secretName')" ''
 }
 

@@ -180,6 +180,41 @@ START_TEST(a_document_comes_back)
 }
 END_TEST
 
+#define OWNERS                                                                              \
+	"[{\"apiVersion\":\"kubevirt.io/v1\",\"kind\":\"VirtualMachine\",\"name\":\"web\"," \
+	"\"uid\":\"u1\"}]"
+#define OWNED(kind, more)                                                            \
+	"{\"apiVersion\":\"v1\",\"kind\":\"" kind "\",\"metadata\":{\"name\":\"a\"," \
+	"\"ownerReferences\":" OWNERS "}" more "}"
+
+/* virtctl looks whether a Secret is its VM's. Whose a claim is the agent says. */
+START_TEST(owners_are_kept)
+{
+	struct record *secret = stored(OWNED("Secret", "")), *again;
+	struct record *claim = stored(OWNED("PersistentVolumeClaim",
+		",\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{\"requests\":"
+		"{\"storage\":\"1Mi\"}}}"));
+	autofree char *text = record_document(secret), *kept = NULL, *without = NULL;
+	autofree char *claimed = record_document(claim);
+	struct node *root = parse("{\"type\":\"Opaque\"}");
+	struct err err;
+
+	ck_assert_int_eq(record_load(KIND_SECRET, text, &again, &err), 0);
+	kept = record_document(again);
+	ck_assert_str_eq(kept, text);
+	ck_assert_ptr_nonnull(strstr(kept, "\"ownerReferences\":" OWNERS));
+	ck_assert_ptr_null(again->owner_name); /* nothing is done about it */
+	ck_assert_int_eq(record_replace(again, root, &err), 0);
+	without = record_document(again);
+	ck_assert_ptr_null(strstr(without, "ownerReferences"));
+	ck_assert_ptr_null(strstr(claimed, "ownerReferences"));
+	node_free(root);
+	record_free(secret);
+	record_free(again);
+	record_free(claim);
+}
+END_TEST
+
 START_TEST(what_is_not_whole_is_not_loaded)
 {
 	struct record *r = NULL;
@@ -344,6 +379,7 @@ Suite *test_record_suite(void)
 	tcase_add_loop_test(tcase, bad_ones_are_refused, 0, (int)ARRAY_SIZE(bad));
 	tcase_add_loop_test(tcase, good_ones_are_filled, 0, (int)ARRAY_SIZE(fine));
 	tcase_add_test(tcase, a_document_comes_back);
+	tcase_add_test(tcase, owners_are_kept);
 	tcase_add_test(tcase, what_is_not_whole_is_not_loaded);
 	tcase_add_test(tcase, a_namespace_that_ends_still_does);
 	tcase_add_loop_test(tcase, what_may_change, 0, (int)ARRAY_SIZE(changes));
