@@ -70,7 +70,7 @@ static bool is_enabled(const cJSON *commands, const char *name)
 /* A guest's own words are shown only if they look like a version. */
 static const char *version_of(const cJSON *info)
 {
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(info, "version"));
+	const char *text = json_text(info, "version");
 	size_t plain = text ? strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz.+~-") : 0;
 
 	return text && plain && plain <= VERSION_MAX && !text[plain] ? text : "unknown";

@@ -88,9 +88,7 @@ static cJSON *keys_of(cJSON *list, const char *user)
 	{
 		arguments = cJSON_GetObjectItemCaseSensitive(command, "arguments");
 		if (cJSON_HasObjectItem(arguments, "keys") &&
-			streq(cJSON_GetStringValue(
-				      cJSON_GetObjectItemCaseSensitive(arguments, "username")),
-				user))
+			streq(json_text(arguments, "username"), user))
 			return cJSON_GetObjectItemCaseSensitive(arguments, "keys");
 	}
 	arguments = add_command(list, "guest-ssh-add-authorized-keys");
@@ -156,10 +154,8 @@ char *credentials_command(const char *commands, size_t i, char **ret_what)
 	char *text = one ? cJSON_PrintUnformatted(one) : NULL;
 
 	if (text)
-		*ret_what = xasprintf("%s for user '%s'",
-			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(one, "execute")),
-			cJSON_GetStringValue(
-				cJSON_GetObjectItemCaseSensitive(arguments, "username")));
+		*ret_what = xasprintf("%s for user '%s'", json_text(one, "execute"),
+			json_text(arguments, "username"));
 	cJSON_Delete(list);
 	return text;
 }

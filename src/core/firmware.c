@@ -32,7 +32,7 @@ char *firmware_write(const struct firmware *f)
 
 static char *text_at(const cJSON *json, const char *key)
 {
-	return xstrdup(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key)));
+	return xstrdup(json_text(json, key));
 }
 
 /* Nothing that is odd in XML, in a log or in words. */
@@ -62,7 +62,7 @@ int firmware_read(const char *text, struct firmware *ret, struct err *err)
 	struct firmware f = { .loader = text_at(json, LOADER),
 		.variables = text_at(json, VARIABLES),
 		.format = text_at(json, FORMAT),
-		.secure = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, SECURE)) };
+		.secure = json_is_true(json, SECURE) };
 
 	cJSON_Delete(json);
 	if (!is_firmware(&f)) {

@@ -162,8 +162,7 @@ static void add_agent(cJSON *to, const cJSON *info)
 
 		if (cJSON_IsString(name))
 			cJSON_AddStringToObject(one, "name", name->valuestring);
-		cJSON_AddBoolToObject(one, "enabled",
-			cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(command, "enabled")));
+		cJSON_AddBoolToObject(one, "enabled", json_is_true(command, "enabled"));
 		cJSON_AddItemToArray(list, one);
 	}
 }

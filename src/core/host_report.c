@@ -37,7 +37,7 @@ static double number_at(const cJSON *json, const char *key, double otherwise)
 
 static char *text_at(const cJSON *json, const char *key)
 {
-	return xstrdup(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key)));
+	return xstrdup(json_text(json, key));
 }
 
 void host_report_read(const char *text, struct host_report *ret)

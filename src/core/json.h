@@ -24,4 +24,14 @@ static inline char *json_take_text(cJSON *json)
 	return text;
 }
 
+/* A member of an object: its text, borrowed, or NULL where it has none; whether it is true. */
+static inline const char *json_text(const cJSON *json, const char *key)
+{
+	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key));
+}
+static inline bool json_is_true(const cJSON *json, const char *key)
+{
+	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, key));
+}
+
 #endif

@@ -58,7 +58,7 @@ unsigned migration_recovery_of(const char *document)
 static bool is_of_attempt(const struct call *c)
 {
 	cJSON *json = cJSON_Parse(c->h->document ? c->h->document : "{}");
-	bool post_copy = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "postCopy"));
+	bool post_copy = json_is_true(json, "postCopy");
 
 	cJSON_Delete(json);
 	return post_copy == c->g->post_copy;

@@ -9,7 +9,7 @@
 
 static int text_of(const cJSON *json, const char *key, char **ret, struct err *err)
 {
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key));
+	const char *text = json_text(json, key);
 
 	if (!text || !*text)
 		return err_set(err, ERR_BAD_REQUEST, "the target's offer: '%s': expected text",
@@ -42,8 +42,8 @@ int migration_offer_read(const char *json, struct migration_offer *ret, struct e
 		rc = text_of(root, "folder", &offer.folder, err);
 	if (rc == 0)
 		rc = text_of(root, "xml", &offer.xml, err);
-	offer.post_copy = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "postCopy"));
-	offer.plain = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "disableTLS"));
+	offer.post_copy = json_is_true(root, "postCopy");
+	offer.plain = json_is_true(root, "disableTLS");
 	cJSON_Delete(root);
 	if (rc < 0)
 		migration_offer_done(&offer);

@@ -28,15 +28,10 @@ void migration_tell_terms(cJSON *json, const struct migration *g)
 		cJSON_AddStringToObject(json, ADDRESS, g->address);
 }
 
-static const char *text_at(const cJSON *json, const char *key)
-{
-	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key));
-}
-
 void migration_take_terms(struct migration *g, const cJSON *json)
 {
 	const cJSON *configuration = cJSON_GetObjectItemCaseSensitive(json, CONFIGURATION);
-	const char *policy = text_at(json, POLICY), *address = text_at(json, ADDRESS);
+	const char *policy = json_text(json, POLICY), *address = json_text(json, ADDRESS);
 	struct address parsed;
 
 	g->frozen = cJSON_IsObject(configuration);

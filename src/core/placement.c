@@ -186,7 +186,7 @@ static struct labelled labels_read(const struct placed_run *run, const char *tex
 /* What a launcher pod has of itself counts as well. */
 static const char *run_label(const struct labelled *l, const char *key)
 {
-	const char *given = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(l->labels, key));
+	const char *given = json_text(l->labels, key);
 
 	if (given || !l->run)
 		return given;

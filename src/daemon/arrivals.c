@@ -71,11 +71,6 @@ static long number_of(const struct arrival *a, const char *key)
 		: 0;
 }
 
-static bool is_true(const struct arrival *a, const char *key)
-{
-	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(a->json, key));
-}
-
 static bool has_machine(const struct arrival *a, const struct host_report *here)
 {
 	const char *type = cargo_text(a->json, "machine");
@@ -208,13 +203,14 @@ static void guest_facts(struct arrival *a, struct migration_facts *f)
 static void find_out(struct arrival *a, const struct host_report *here, struct findings *ret)
 {
 	const struct agent_options *o = a->agent->options;
-	bool emulated = is_true(a, "emulated"), told = cJSON_HasObjectItem(a->json, "emulated");
+	bool emulated = json_is_true(a->json, "emulated"),
+	     told = cJSON_HasObjectItem(a->json, "emulated");
 	struct migration_facts f = {
 		.enabled = o->migrations,
 		.going_down = a->agent->hostdown.active,
 		.connected = a->agent->connected,
 		.has_name = has_name(a),
-		.they_disable_tls = is_true(a, "disableTLS"),
+		.they_disable_tls = json_is_true(a->json, "disableTLS"),
 		.we_disable_tls = o->disable_tls,
 		.their_host = cargo_text(a->json, "hostUUID"),
 		.our_host = o->host_uuid,

@@ -42,11 +42,6 @@ void migration_object_pack(cJSON *cargo, const struct migration *g)
 
 /* ---- what came ------------------------------------------------------------------------------- */
 
-static const char *text_at(const cJSON *json, const char *key)
-{
-	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, key));
-}
-
 /* A wall time of the other host; 0: none that could be one. */
 static msec time_at(const cJSON *json, const char *key)
 {
@@ -73,9 +68,9 @@ static void take_order(struct agent *agent, struct migration *g, const cJSON *js
 	struct findings findings = { 0 };
 	struct manifest manifest;
 
-	set_tree(root, "spec", text_at(json, SPEC));
-	set_tree(root, "metadata.labels", text_at(json, LABELS));
-	set_tree(root, "metadata.annotations", text_at(json, ANNOTATIONS));
+	set_tree(root, "spec", json_text(json, SPEC));
+	set_tree(root, "metadata.labels", json_text(json, LABELS));
+	set_tree(root, "metadata.annotations", json_text(json, ANNOTATIONS));
 	if (manifest_check(root, &agent->options->policy, &manifest, &findings) == 0) {
 		if (streq(node_text(manifest.root, "spec.vmiName"), g->vmi))
 			migration_object_take(g, manifest.root);
@@ -96,8 +91,8 @@ void migration_object_arrives(struct agent *agent, struct migration *g, const cJ
 {
 	if (!json)
 		return; /* of an agent that does not say it */
-	if (text_at(json, NAME))
-		take_name(agent, g, text_at(json, NAME));
+	if (json_text(json, NAME))
+		take_name(agent, g, json_text(json, NAME));
 	take_order(agent, g, json);
 	if (time_at(json, CREATED))
 		g->meta.created = time_at(json, CREATED);

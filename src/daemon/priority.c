@@ -27,7 +27,7 @@ static int64_t value_of(const struct record *r)
 static bool is_default(const struct record *r)
 {
 	cJSON *content = cJSON_Parse(r->content);
-	bool is = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(content, "globalDefault"));
+	bool is = json_is_true(content, "globalDefault");
 
 	cJSON_Delete(content);
 	return is;
