@@ -28,17 +28,6 @@ struct migration *migrations_unfinished(const struct agent *agent, const char *n
 const char *migrations_moved_to(const struct agent *agent, const char *ns, const char *name);
 void migration_remove(struct agent *agent, struct migration *g); /* it is to be forgotten */
 void migrations_prune(struct agent *agent, const struct migration *newest);
-/* What a request and an object ask alike: whether the run of request's name may go where it says, … */
-int migrations_check_enabled(const struct agent *agent, struct err *err);
-int migrations_check_begin(const struct agent *agent, const struct request *request,
-	const struct machine *m, struct err *err);
-/* … that it goes, … */
-struct migration *migrations_begin(struct agent *agent, const struct request *request,
-	struct now now);
-/* … and whether it can still be called off. */
-int migrations_check_cancel(const struct migration *g, struct err *err);
-/* Whether a run is one that can go to another host at all: ERR_CONFLICT with KubeVirt's reason. */
-int migrations_check_run(const struct vmi *vmi, struct err *err);
 /* Whether orders are taken for m now, which may be NULL: ERR_CONFLICT. */
 int agent_check_orders(const struct machine *m, struct err *err);
 int migrations_load(struct agent *agent, bool same_boot, struct err *err); /* after machines */
@@ -47,6 +36,20 @@ void migrations_note(struct agent *agent, struct now now);
 int migrations_save(struct agent *agent, struct err *err);
 void migrations_committed(struct agent *agent);
 void migrations_done(struct agent *agent);
+
+/* migration_requests.c: what a verb and an object ask alike. */
+/* Whether this host takes part: ERR_FORBIDDEN. */
+int migrations_check_enabled(const struct agent *agent, struct err *err);
+/* Whether m, of request's name, may go where that says: ERR_CONFLICT, ERR_NOT_FOUND. */
+int migrations_check_begin(const struct agent *agent, const struct request *request,
+	const struct machine *m, struct err *err);
+/* … and it goes; borrowed from the agent. */
+struct migration *migrations_begin(struct agent *agent, const struct request *request,
+	struct now now);
+/* Whether it can still be called off: ERR_CONFLICT. */
+int migrations_check_cancel(const struct migration *g, struct err *err);
+/* Whether a run is one that can go to another host at all: ERR_CONFLICT with KubeVirt's reason. */
+int migrations_check_run(const struct vmi *vmi, struct err *err);
 
 /* migration_limits.c */
 /* Whether it is its turn: of those that wait, the ones of more weight and then the older ones come first. */
