@@ -124,12 +124,22 @@ static char *names(const struct agent *agent, const char *asker)
 	return json_take_text(list);
 }
 
+/* In this turn: the names of all machines are many times as long as the question for them. */
+static bool is_answered(const struct agent *agent, const char *peer)
+{
+	for (size_t i = 0; i < agent->n_letters; i++)
+		if (agent->letters[i].handover.kind == HANDOVER_MINE &&
+			streq(agent->letters[i].peer, peer))
+			return true;
+	return false;
+}
+
 /* Who is asking itself does not know. */
 static void hear_whose(struct agent *agent, const struct peer_event *event)
 {
 	struct handover *h;
 
-	if (agent->rebuilding && !agent->rebuild_listed)
+	if ((agent->rebuilding && !agent->rebuild_listed) || is_answered(agent, event->name))
 		return;
 	h = handover_answer(agent, event->name, event->handover, HANDOVER_MINE);
 	h->document = agent->letters[agent->n_letters - 1].document = names(agent, event->name);
