@@ -53,21 +53,52 @@ void tls_stranger(struct peer_tls *tls, const char *address, const char *why)
 
 /* ---- accepting ------------------------------------------------------------------------------------ */
 
-/* Why a newcomer, which is among the connections already, is not let in, or NULL. */
-static const char *refusal(const struct peer_tls *tls, const char *host)
-{
-	unsigned total = 0, same = 0;
+struct crowd { /* of those who have come to the listener */
+	unsigned n;
+	struct conn *oldest; /* that has not said who it is; the newest is never that */
+};
 
-	for (const struct conn *c = tls->conns; c; c = c->next) {
-		if (c->dialer)
+/* host: of that address only; NULL: all */
+static struct crowd crowd_of(const struct peer_tls *tls, const struct conn *newest,
+	const char *host)
+{
+	struct crowd ret = { 0 };
+
+	for (struct conn *c = tls->conns; c; c = c->next) {
+		if (c->dialer || (host && !streq(c->host, host)))
 			continue;
-		total++;
-		same += streq(c->host, host);
+		ret.n++;
+		if (!c->authenticated && c != newest)
+			ret.oldest = c; /* the list begins with the newest */
 	}
-	if (total > CONNS_MAX)
-		return "too many connections are open";
-	return same > tls->options.limits.per_address ? "that address has too many connections open"
-						      : NULL;
+	return ret;
+}
+
+/* A peer needs a moment to say who it is: who takes longer makes room, lest a few that say nothing keep all others out. */
+static bool make_room(struct peer_tls *tls, const struct crowd *crowd, unsigned most,
+	const char *why)
+{
+	if (crowd->n <= most)
+		return true;
+	if (!crowd->oldest)
+		return false;
+	tls_stranger(tls, crowd->oldest->address, why);
+	conn_close(crowd->oldest);
+	return true;
+}
+
+/* Why a newcomer, which is among the connections already, is not let in, or NULL. */
+static const char *refusal(struct peer_tls *tls, const struct conn *c)
+{
+	static const char all[] = "too many connections are open",
+			  same[] = "that address has too many connections open";
+	const struct peer_limits *limits = &tls->options.limits;
+	struct crowd crowd = crowd_of(tls, c, c->host);
+
+	if (!make_room(tls, &crowd, limits->per_address, same))
+		return same;
+	crowd = crowd_of(tls, c, NULL);
+	return make_room(tls, &crowd, limits->total, all) ? NULL : all;
 }
 
 static void admit(struct peer_tls *tls, int fd)
@@ -78,7 +109,7 @@ static void admit(struct peer_tls *tls, int fd)
 
 	if (!c)
 		return;
-	why = refusal(tls, c->host);
+	why = refusal(tls, c);
 	if (!why && !credentials_get(tls, &err))
 		why = err.msg;
 	if (why) {
@@ -245,6 +276,7 @@ static void set_defaults(struct peer_limits *limits)
 	DEFAULT(dial_max, DIAL_MAX_MS);
 	DEFAULT(check, CHECK_MS);
 	DEFAULT(per_address, PER_ADDRESS);
+	DEFAULT(total, CONNS_MAX);
 	DEFAULT(unauthenticated, UNAUTHENTICATED);
 #undef DEFAULT
 }

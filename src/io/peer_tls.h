@@ -22,7 +22,8 @@ struct peer_limits {            /* zero in a field: its default */
 	msec dial_first;        /* back-off of dialing: doubles from here … */
 	msec dial_max;          /* … to here */
 	msec check;             /* how often the certificate files are looked at, at least */
-	unsigned per_address;   /* connections that one address may have open to us */
+	unsigned per_address;   /* connections that one address may have open to us, … */
+	unsigned total;         /* … and all of them */
 	size_t unauthenticated; /* bytes that are read before the certificate has come */
 };
 

@@ -15,6 +15,7 @@
 
 #include "test/lib/client.h"
 #include "test/lib/peer_ends.h"
+#include "test/lib/process.h"
 
 Suite *test_peer_hostile_suite(void);
 
@@ -108,12 +109,81 @@ START_TEST(too_many_connections)
 	end_start(&a);
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		fds[i] = raw_connect(&a);
-	ck_assert(loop_until(&loop, is_ended, &fds[4]));
+	ck_assert(loop_until(&loop, is_ended, &fds[0])); /* the next one may be a peer */
 	expect_stranger(&a, "that address has too many connections open");
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
-		ck_assert(i == 4 || !is_ended(&fds[i]));
+		ck_assert(i == 0 || !is_ended(&fds[i]));
 		close(fds[i]);
 	}
+}
+END_TEST
+
+static bool sees_b(void *ctx)
+{
+	(void)ctx;
+	return a.ups > 0;
+}
+
+static bool have_all_come(void *ctx)
+{
+	size_t n = 0;
+
+	for (const struct conn *c = a.tls->conns; c; c = c->next)
+		n += !c->dialer;
+	return n >= *(size_t *)ctx;
+}
+
+/* They come from everywhere, and say nothing. */
+START_TEST(whoever_says_nothing_keeps_no_peer_out)
+{
+	size_t n = 8;
+	int fds[8];
+
+	pair("b", "b", "b");
+	snprintf(a.to, sizeof(a.to), "127.0.0.1:%u", free_port()); /* b has to come */
+	a.options.limits.per_address = 100;
+	a.options.limits.total = ARRAY_SIZE(fds);
+	a.options.limits.handshake = 600000;
+	end_start(&a);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		fds[i] = raw_connect(&a);
+	ck_assert(loop_until(&loop, have_all_come, &n));
+	end_start(&b);
+	ck_assert(loop_until(&loop, sees_b, NULL));
+	ck_assert(is_ended(&fds[0]));
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+}
+END_TEST
+
+static void knock(unsigned times)
+{
+	for (unsigned i = 0; i < times; i++) {
+		int fd = raw_connect(&a);
+
+		ck_assert_int_eq(send(fd, hostile[i % 2 ? 3 : 4].text, hostile[i % 2 ? 3 : 4].len,
+					 MSG_NOSIGNAL),
+			hostile[i % 2 ? 3 : 4].len);
+		ck_assert(loop_until(&loop, is_ended, &fd));
+		close(fd);
+	}
+}
+
+START_TEST(a_thousand_refusals_leave_nothing)
+{
+	unsigned fds, tasks;
+	long memory;
+
+	alone();
+	end_start(&a);
+	knock(100);
+	fds = process_files(0);
+	tasks = process_tasks(0);
+	memory = process_memory_kb(0);
+	knock(1000);
+	ck_assert_uint_le(process_files(0), fds);
+	ck_assert_uint_le(process_tasks(0), tasks);
+	ck_assert_int_le(process_memory_kb(0), memory + 2048);
 }
 END_TEST
 
@@ -281,6 +351,8 @@ Suite *test_peer_hostile_suite(void)
 	tcase_add_test(t, a_stream_is_handed_to_its_relay);
 	tcase_add_test(t, too_many_bytes_before_the_certificate);
 	tcase_add_test(t, too_many_connections);
+	tcase_add_test(t, whoever_says_nothing_keeps_no_peer_out);
+	tcase_add_test(t, a_thousand_refusals_leave_nothing);
 	tcase_add_test(t, a_flood_is_not_reported_for_ever);
 	tcase_add_loop_test(t, words_that_make_no_sense, 0, ARRAY_SIZE(nonsense));
 	suite_add_tcase(s, t);
