@@ -11,6 +11,7 @@
 #include "core/enum.h"
 #include "core/firmware.h"
 #include "core/json.h"
+#include "core/printable.h"
 
 /* Why not, owned by the caller; or NULL. */
 typedef char *check_fn(const struct migration_facts *f);
@@ -204,9 +205,7 @@ static char *printable(const cJSON *item, const char *key)
 	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, key));
 	char *copy = xstrdup(text ? text : "?");
 
-	for (char *c = copy; *c; c++)
-		if (*c < 0x20 || *c > 0x7e)
-			*c = '?';
+	copy_printable(copy, strlen(copy) + 1, copy);
 	return copy;
 }
 

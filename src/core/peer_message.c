@@ -10,6 +10,7 @@
 #include "core/json.h"
 #include "core/names.h"
 #include "core/peer_frame.h"
+#include "core/printable.h"
 
 #define EXACT_MAX 999999999999999.0 /* 15 digits: as many as cJSON writes */
 
@@ -78,14 +79,6 @@ const char *peer_capability_name(enum peer_capability capability)
 }
 
 /* ---- reading --------------------------------------------------------------------------------------- */
-
-static void copy_printable(char *dst, size_t size, const char *text)
-{
-	copy_str(dst, size, text);
-	for (; *dst; dst++)
-		if (*dst < 0x20 || *dst > 0x7e)
-			*dst = '?';
-}
 
 static int read_field(const cJSON *json, const struct field *f, void *object, struct err *err)
 {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/printable.h"
+
 #define VERSION   "1 "
 #define OK        VERSION "ok\n"
 #define ERROR     VERSION "error "
@@ -148,8 +150,12 @@ void relay_request_write(const struct relay_request *request, struct buf *out)
 	X("sent", sent)     \
 	X("received", received)
 
+/* A line of its own is what its words stay: others would be read as what the relay says. */
 void relay_answer_write(const struct relay_status *status, struct buf *out)
 {
+	char why[RELAY_WHY_SIZE];
+
+	copy_printable(why, sizeof(why), status->why);
 	buf_puts(out, OK);
 	buf_printf(out, "hold=%s\nfinish=%s\nrefused=%" PRIu64 "\n", holds[status->hold],
 		finishes[status->finish], status->refused);
@@ -159,7 +165,7 @@ void relay_answer_write(const struct relay_status *status, struct buf *out)
 		COUNTS(X)
 #undef X
 	}
-	buf_printf(out, "why=%s\n", status->why);
+	buf_printf(out, "why=%s\n", why);
 }
 
 void relay_error_write(const char *why, struct buf *out)

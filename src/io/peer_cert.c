@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/printable.h"
+
 msec peer_cert_expiry(gnutls_x509_crt_t crt)
 {
 	time_t at = gnutls_x509_crt_get_expiration_time(crt);
@@ -69,9 +71,7 @@ static void name_of(gnutls_x509_crt_t crt, char *ret, size_t size)
 
 	if (gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, cn, &len) < 0)
 		copy_str(cn, sizeof(cn), "?");
-	for (char *c = cn; *c; c++)
-		if (*c < 0x20 || *c > 0x7e)
-			*c = '?';
+	copy_printable(cn, sizeof(cn), cn);
 	snprintf(ret, size, "'%.*s'", (int)size - 3, cn);
 }
 

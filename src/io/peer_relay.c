@@ -22,6 +22,7 @@
 
 #include <vmagent/log.h>
 
+#include "core/printable.h"
 #include "io/peer_cert.h"
 #include "io/peer_relay_private.h"
 
@@ -86,8 +87,12 @@ int relay_vouch(struct relay *relay, struct err *err)
 	return why ? err_set(err, ERR_CONFLICT, "%s", why) : 0;
 }
 
-void relay_complain(struct relay *relay, const struct stream *s, bool refused, const char *why)
+/* What the other side has sent may stand in the words. */
+void relay_complain(struct relay *relay, const struct stream *s, bool refused, const char *words)
 {
+	char why[RELAY_WHY_SIZE];
+
+	copy_printable(why, sizeof(why), words);
 	log_text(refused ? LOG_LEVEL_WARNING : LOG_LEVEL_NOTICE, "migration %s, %s stream%s: %s",
 		relay->config.id, relay_channel_name(s->channel), refused ? " refused" : "", why);
 	pthread_mutex_lock(&relay->lock);

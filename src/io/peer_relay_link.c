@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/address.h"
+#include "core/printable.h"
 #include "io/peer_cert.h"
 #include "io/peer_relay_private.h"
 
@@ -313,9 +314,7 @@ static int greet(struct relay *relay, enum relay_channel channel, struct link *l
 	if (rc < 0 || answer == GO_ON)
 		return rc;
 	read_all(link, words, answer, NULL);
-	for (char *c = words; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
+	copy_printable(words, sizeof(words), words);
 	return err_set(err, ERR_FORBIDDEN, "the other side refuses: %s", words);
 }
 

@@ -90,7 +90,7 @@ void relay_set_finish(struct relay *relay, enum relay_finish finish);
 int relay_vouch(struct relay *relay, struct err *err);
 msec relay_now(void); /* boot time */
 /* Says it in the log and keeps it for the status; refused: somebody wanted what must not be. */
-void relay_complain(struct relay *relay, const struct stream *s, bool refused, const char *why);
+void relay_complain(struct relay *relay, const struct stream *s, bool refused, const char *words);
 
 /* Main thread. fd becomes the stream's: the local end at the source, the other host's at the target. */
 int stream_start(struct relay *relay, enum relay_channel channel, int fd, struct err *err);

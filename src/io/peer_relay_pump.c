@@ -98,6 +98,9 @@ static int take_frames(struct stream *s, struct flow *flow, struct err *err)
 		if (used == 0)
 			break;
 		if (holds(s, flow, &frame)) {
+			if (s->held_in)
+				return err_set(err, ERR_FORBIDDEN,
+					"it switches over a second time, while the first one is held");
 			buf_add(&s->held, bytes, (size_t)used);
 			s->held_in = flow;
 		} else {

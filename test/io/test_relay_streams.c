@@ -214,6 +214,55 @@ START_TEST(whoever_greets_does_not_keep_it_from_its_end)
 }
 END_TEST
 
+/* ---- what is held -------------------------------------------------------------------------- */
+
+static void switch_over(int fd)
+{
+	static const uint8_t finish[] = { 0, 0, 0, 76, 0x20, 0, 0x80, 0x86, 0, 0, 0, 1, 0, 0, 1, 50,
+		0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, /* one parameter */ 0, 0, 0, 1, 0, 0, 0, 16,
+		'd', 'e', 's', 't', 'i', 'n', 'a', 't', 'i', 'o', 'n', '_', 'n', 'a', 'm', 'e', 0,
+		0, 0, 7, 0, 0, 0, 3, 'o', 'n', 'e', 0, /* no cookie */ 0, 0, 0, 0,
+		/* LIVE, PEER2PEER, PAUSED */ 0, 0, 0, 0x23, 0, 0, 0, 0 };
+
+	ck_assert_int_eq(send(fd, finish, sizeof(finish), MSG_NOSIGNAL), sizeof(finish));
+}
+
+static void wait_until_held(void)
+{
+	autofree char *place = xasprintf("%s/" ID, folder);
+	struct relay_request request = { .verb = RELAY_STATUS };
+	struct relay_status status = { .refused = 0 };
+	struct err err = { 0 };
+
+	for (int ms = 0; status.finish != RELAY_FINISH_CALL_HELD; ms++) {
+		ck_assert_int_lt(ms, PATIENCE_MS);
+		ck_assert_msg(relay_ask(place, &request, &status, &err) == 0, "%s", err.msg);
+		ck_assert_uint_eq(status.refused, 0);
+		usleep(1000);
+	}
+}
+
+/* It may have four million bytes, and so may the next one. */
+START_TEST(one_call_is_held)
+{
+	autofree char *place = xasprintf("%s/" ID, folder);
+	struct relay_request request = { .verb = RELAY_HOLD, .hold = RELAY_HOLD_CALL };
+	struct relay_status status;
+	struct err err;
+	int fd = come(RELAY_RPC);
+	char byte;
+
+	ck_assert_int_eq(relay_ask(place, &request, &status, &err), 0);
+	say(fd, TOKEN);
+	ck_assert_str_eq(answer(fd), "");
+	switch_over(fd);
+	wait_until_held();
+	switch_over(fd);
+	ck_assert_int_eq(recv(fd, &byte, 1, 0), 0);
+	close(fd);
+}
+END_TEST
+
 /* ---- nothing is left of a thousand ----------------------------------------------------------- */
 
 static void destroys(void)
@@ -280,6 +329,7 @@ Suite *test_relay_streams_suite(void)
 	tcase_add_test(t, a_stranger_takes_nobodys_place);
 	tcase_add_test(t, many_strangers_keep_nobody_out);
 	tcase_add_test(t, whoever_greets_does_not_keep_it_from_its_end);
+	tcase_add_test(t, one_call_is_held);
 	tcase_add_test(t, a_thousand_refusals_leave_nothing);
 	suite_add_tcase(s, t);
 	return s;

@@ -74,6 +74,22 @@ END_TEST
 #define TOKEN "\"token\":\"00112233445566778899aabbccddeeff\","
 #define TLS   "\"ca\":\"/ca\",\"cert\":\"/cert\",\"key\":\"/key\","
 
+/* A peer's words may stand in it: they are words. */
+START_TEST(nobody_else_says_what_a_relay_says)
+{
+	struct relay_status status = { .why = "a\nfinish=reply-held\nhold=finish-call\n\x1b[2J" };
+	struct relay_status back;
+	struct buf text = { 0 };
+
+	relay_answer_write(&status, &text);
+	ck_assert_int_eq(relay_answer_read(text.data, &back, &err), 0);
+	ck_assert_int_eq(back.finish, RELAY_FINISH_NONE);
+	ck_assert_int_eq(back.hold, RELAY_HOLD_NOTHING);
+	ck_assert_str_eq(back.why, "a?finish=reply-held?hold=finish-call??[2J");
+	buf_done(&text);
+}
+END_TEST
+
 START_TEST(a_configuration)
 {
 	struct relay_config config, back;
@@ -133,6 +149,7 @@ Suite *test_relay_control_suite(void)
 	tcase_add_test(t, requests);
 	tcase_add_test(t, requests_that_make_no_sense);
 	tcase_add_test(t, answers);
+	tcase_add_test(t, nobody_else_says_what_a_relay_says);
 	tcase_add_test(t, a_configuration);
 	tcase_add_loop_test(t, configurations_that_are_none, 0, (int)ARRAY_SIZE(bad));
 	suite_add_tcase(s, t);
