@@ -53,6 +53,14 @@ static bool post_copy(const struct look *l, struct migration_order *order)
 	return order_set(order, MIGRATION_POST_COPY, "it took longer than completionTimeoutPerGiB");
 }
 
+/* From here on it gains again, and has twice the time. */
+static void take_longer(const struct look *l)
+{
+	l->watch->longer = true;
+	l->watch->lowest = l->seen->remaining;
+	l->watch->lowest_at = l->seen->elapsed;
+}
+
 /* A host device's state is only sent while the guest stands still: that may take as long as it needs. */
 static bool stop_and_copy(const struct look *l, struct migration_order *order)
 {
@@ -60,7 +68,7 @@ static bool stop_and_copy(const struct look *l, struct migration_order *order)
 
 	if (!may_disrupt(l) || !l->limits->post_copy)
 		return false;
-	l->watch->longer = true;
+	take_longer(l);
 	order->downtime_ms = (unsigned)MIN(2 * limit, (msec)MIGRATION_DOWNTIME_MAX_MS);
 	return order_set(order, MIGRATION_DOWNTIME, NULL);
 }
@@ -69,7 +77,7 @@ static bool pause_guest(const struct look *l, struct migration_order *order)
 {
 	if (!may_disrupt(l))
 		return false;
-	l->watch->longer = true;
+	take_longer(l);
 	return order_set(order, MIGRATION_PAUSE, "it took longer than completionTimeoutPerGiB");
 }
 
@@ -112,11 +120,15 @@ static bool raise_downtime(const struct look *l, struct migration_order *order)
 static rule_fn *const rules[] = { is_past_all, post_copy, stop_and_copy, pause_guest, stuck,
 	too_late, raise_downtime };
 
+/* How little was left of the disks is no measure for the memory, of which nothing is counted before they are done. */
 static void note_progress(struct migration_watch *watch, const struct migration_seen *seen)
 {
-	if (watch->begun && seen->remaining >= watch->lowest)
+	bool first = !watch->begun || (seen->iteration && !watch->memory);
+
+	if (!first && seen->remaining >= watch->lowest)
 		return;
 	watch->begun = true;
+	watch->memory |= seen->iteration > 0;
 	watch->lowest = seen->remaining;
 	watch->lowest_at = seen->elapsed;
 }
@@ -135,4 +147,14 @@ struct migration_order migration_monitor(struct migration_watch *watch,
 			break;
 	}
 	return order;
+}
+
+void migration_monitor_look(struct migration_watch *watch, const struct migration_limits *limits,
+	const struct migration_seen *seen, migration_obey_fn *obey, void *ctx)
+{
+	struct migration_watch before = *watch;
+	struct migration_order order = migration_monitor(watch, limits, seen);
+
+	if (order.action != MIGRATION_GO_ON && !obey(ctx, &order))
+		*watch = before;
 }

@@ -18,13 +18,14 @@ struct migration_seen {     /* libvirt's statistics of the job */
 	msec elapsed;       /* since it began */
 	int64_t total;      /* bytes of memory and of the disks that are copied */
 	int64_t remaining;  /* … that are still to be sent */
-	unsigned iteration; /* how often the memory was gone through */
+	unsigned iteration; /* how often the memory was gone through; 0: the disks come first */
 	bool post_copy;     /* it is in that phase */
 	bool device;        /* a host device is given to the guest: no post-copy */
 };
 
 struct migration_watch { /* what the monitor remembers of one migration; zero at first */
 	bool begun;
+	bool memory;    /* it is at the memory, which follows the disks */
 	int64_t lowest; /* of what remained … */
 	msec lowest_at; /* … and when, by the job's own time */
 	bool longer;    /* the guest was paused for it, or may stand still: time is doubled */
@@ -50,6 +51,12 @@ struct migration_order {
 /* One look: notes in *watch what it decides, so that each thing is ordered once. */
 struct migration_order migration_monitor(struct migration_watch *watch,
 	const struct migration_limits *limits, const struct migration_seen *seen);
+
+/* Carries an order out. Whether it was taken. */
+typedef bool migration_obey_fn(void *ctx, const struct migration_order *order);
+/* One look, and what it orders; what was not taken is ordered again by the next. */
+void migration_monitor_look(struct migration_watch *watch, const struct migration_limits *limits,
+	const struct migration_seen *seen, migration_obey_fn *obey, void *ctx);
 
 /* When the time for all of it is up, by the job's own time; NEVER: there is no limit. */
 msec migration_time_limit(const struct migration_limits *limits, int64_t total);

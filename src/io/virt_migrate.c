@@ -173,27 +173,32 @@ struct migrating {
 
 #define LOOKS_TOLD 3 /* every so many are told */
 
-/* An order that libvirt does not take is given again at the next look. */
-static void obey(struct migrating *m, const struct migration_order *order)
+static bool obey(void *ctx, const struct migration_order *order)
 {
+	struct migrating *m = ctx;
+
 	switch (order->action) {
 	case MIGRATION_GO_ON:
 		break;
 	case MIGRATION_DOWNTIME:
-		if (virDomainMigrateSetMaxDowntime(m->dom, order->downtime_ms, 0) == 0)
-			m->downtime_ms = order->downtime_ms;
+		if (virDomainMigrateSetMaxDowntime(m->dom, order->downtime_ms, 0) < 0)
+			return false;
+		m->downtime_ms = order->downtime_ms;
 		break;
 	case MIGRATION_PAUSE:
-		if (virDomainSuspend(m->dom) == 0)
-			m->mode = MIGRATION_MODE_PAUSED;
+		if (virDomainSuspend(m->dom) < 0)
+			return false;
+		m->mode = MIGRATION_MODE_PAUSED;
 		break;
 	case MIGRATION_POST_COPY: /* never allowed beside PAUSED: it is a second attempt's */
 	case MIGRATION_ABORT:
+		if (virDomainAbortJob(m->dom) < 0)
+			return false;
 		m->again = order->action == MIGRATION_POST_COPY;
 		m->given_up = order->why;
-		virDomainAbortJob(m->dom);
 		break;
 	}
+	return true;
 }
 
 /* The second attempt: as soon as all of the memory was sent once, or its time is up once more. From then on nothing can be
@@ -214,7 +219,6 @@ static void watch(struct migrating *m)
 {
 	struct migration_progress p;
 	struct migration_seen seen;
-	struct migration_order order;
 	struct migration_limits limits = m->op->limits;
 
 	if (!virt_progress(m->dom, &p))
@@ -226,8 +230,7 @@ static void watch(struct migrating *m)
 	}
 	seen = (struct migration_seen){ p.elapsed, p.total, p.remaining, p.iteration, m->switched,
 		false };
-	order = migration_monitor(&m->watch, &limits, &seen);
-	obey(m, &order);
+	migration_monitor_look(&m->watch, &limits, &seen, obey, m);
 	p.mode = m->mode;
 	p.downtime_ms = m->downtime_ms;
 	if (m->looks++ % LOOKS_TOLD == 0)

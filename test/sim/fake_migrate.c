@@ -247,9 +247,18 @@ static void give_up(struct world *w, struct fake_job *job, const struct migratio
 	fail(w, job, why);
 }
 
-static void obey(struct world *w, struct fake_job *job, struct fake_domain *dom,
-	const struct migration_order *order)
+struct copying {
+	struct world *w;
+	struct fake_job *job;
+	struct fake_domain *dom;
+};
+
+static bool obey(void *ctx, const struct migration_order *order)
 {
+	struct world *w = ((struct copying *)ctx)->w;
+	struct fake_job *job = ((struct copying *)ctx)->job;
+	struct fake_domain *dom = ((struct copying *)ctx)->dom;
+
 	if (order->action == MIGRATION_ABORT || order->action == MIGRATION_POST_COPY) {
 		give_up(w, job, order);
 	} else if (order->action == MIGRATION_PAUSE) {
@@ -257,6 +266,7 @@ static void obey(struct world *w, struct fake_job *job, struct fake_domain *dom,
 		dom->reason = REASON_MIGRATION;
 		look_again(w, dom);
 	}
+	return true;
 }
 
 static void tell(struct world *w, struct fake_domain *dom, const struct migration_seen *seen)
@@ -280,13 +290,12 @@ static bool is_copied_by(struct world *w, struct fake_job *job, struct fake_doma
 		.remaining = INT64_C(1) << 20,
 		.iteration = 2 };
 	bool held = dom->state == DOMAIN_PAUSED, slowed = job->limits.auto_converge;
-	struct migration_order order;
+	struct copying copying = { w, job, dom };
 
 	if (!w->fake.busy || job->post_copy || held || (slowed && seen.elapsed > CONVERGES))
 		return true;
 	tell(w, dom, &seen);
-	order = migration_monitor(&job->watch, &job->limits, &seen);
-	obey(w, job, dom, &order);
+	migration_monitor_look(&job->watch, &job->limits, &seen, obey, &copying);
 	return false;
 }
 

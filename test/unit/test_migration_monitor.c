@@ -41,6 +41,12 @@ static const struct {
 	    { 152, GIB, 2, false, STOP }, { 153, GIB, 2, false, GO } } },
 	{ "a new low begins anew", NONE,
 	  { { 1, GIB, 1, false, GO }, { 150, GIB - 1, 2, false, GO }, { 290, GIB, 2, false, GO } } },
+	{ "the memory is not measured by what was left of the disks", NONE,
+	  { { 1, GIB, 0, false, GO }, { 10, 1, 0, false, GO }, { 11, GIB, 1, false, GO },
+	    { 150, MIB, 1, false, GO }, { 250, MIB, 2, false, GO } } },
+	{ "… and is stuck by itself", NONE,
+	  { { 1, 2, 0, false, GO }, { 10, GIB, 1, false, GO }, { 100, GIB, 2, false, GO },
+	    { 161, GIB, 2, false, STOP } } },
 	{ "row 4: too late; said once", NONE,
 	  { { 200, GIB, 1, false, GO }, { 300, MIB, 1, false, GO }, { 301, 1, 1, false, STOP },
 	    { 302, 1, 1, false, GO } } },
@@ -59,6 +65,9 @@ static const struct {
 	  { { 200, GIB, 1, false, GO }, { 301, MIB, 1, false, PAUSE }, { 302, MIB, 1, false, GO },
 	    { 450, 2, 1, false, GO }, { 590, 1, 1, false, GO }, { 600, 1, 1, false, GO },
 	    { 601, 1, 1, false, STOP } } },
+	{ "… in which it is not stuck for what was before", DISRUPT,
+	  { { 1, MIB, 1, false, GO }, { 149, MIB - 1, 1, false, GO }, { 298, MIB - 2, 1, false, GO },
+	    { 301, MIB - 1, 2, false, PAUSE }, { 449, MIB - 2, 2, false, GO }, { 598, 1, 2, false, GO } } },
 	{ "row 1: post-copy is never called off", POST_COPY | DISRUPT,
 	  { { 1, GIB, 1, false, GO }, { 500, GIB, 1, true, GO }, { 5000, GIB, 1, true, GO } } },
 	{ "downtime rises in steps", TUNED,
@@ -101,6 +110,35 @@ START_TEST(a_life)
 		ck_assert_msg(!order.why == (order.action <= MIGRATION_DOWNTIME), "%s",
 			lives[_i].what);
 	}
+}
+END_TEST
+
+static bool take_second(void *ctx, const struct migration_order *order)
+{
+	unsigned *n = ctx;
+
+	ck_assert_int_ne(order->action, MIGRATION_GO_ON);
+	return ++*n > 1;
+}
+
+/* libvirt may be busy for once, and nothing else ends what never would. */
+START_TEST(what_is_not_taken_is_ordered_again)
+{
+	static const unsigned may[] = { NONE, DISRUPT, POST_COPY | DISRUPT, TUNED };
+	struct migration_limits limits = limits_of(may[_i]);
+	struct migration_watch watch = { 0 };
+	struct migration_seen seen = { .total = 2 * GIB,
+		.remaining = GIB,
+		.iteration = may[_i] == TUNED ? 3 : 1 };
+	unsigned ordered = 0;
+
+	seen.elapsed = SECONDS(1);
+	if (may[_i] != TUNED)
+		migration_monitor_look(&watch, &limits, &seen, take_second, &ordered);
+	seen.elapsed = SECONDS(may[_i] == TUNED ? 2 : 301);
+	for (int i = 0; i < 3; i++)
+		migration_monitor_look(&watch, &limits, &seen, take_second, &ordered);
+	ck_assert_uint_eq(ordered, 2);
 }
 END_TEST
 
@@ -168,6 +206,7 @@ Suite *test_migration_monitor_suite(void)
 	tcase_add_loop_test(tc, a_life, 0, ARRAY_SIZE(lives));
 	tcase_add_loop_test(tc, the_time_that_it_has, 0, ARRAY_SIZE(times));
 	tcase_add_test(tc, without_limits_it_goes_on);
+	tcase_add_loop_test(tc, what_is_not_taken_is_ordered_again, 0, 4);
 	tcase_add_loop_test(tc, the_rate, 0, ARRAY_SIZE(rates));
 	suite_add_tcase(suite, tc);
 	return suite;
