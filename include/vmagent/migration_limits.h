@@ -43,6 +43,7 @@ struct migration_progress { /* of libvirt's job; total 0: nothing is known */
 	unsigned throttle;    /* percent of its time that is taken from the guest */
 	unsigned downtime_ms; /* for which it may stand still at the end */
 	enum migration_mode mode;
+	bool given_up; /* whoever watches it has called it off */
 };
 
 /* Of disks libvirt tells no rate: then it is what was sent since the last look, or since the beginning. */

@@ -85,6 +85,7 @@ ENUM_DECLARE(migration_phase, MIGRATION_PHASE, MIGRATION_PHASES)
 #define MIGRATION_GRACE_S   30 /* for the target to show up once the source's guest has gone over */
 #define MIGRATION_RECOVER_S 600  /* for a way that broke down in post-copy to be mended */
 #define MIGRATION_SWITCH_S  10   /* for a guest that stands still to go over with post-copy */
+#define MIGRATION_BEGIN_S   120  /* for libvirt to send anything of it */
 #define MIGRATION_FRESH_MS  2000 /* a COMPLETE is believed for so long */
 /* QEMU announces itself for a second once all of the guest is there. */
 #define MIGRATION_HEARD_MS  2000
@@ -147,8 +148,10 @@ struct migration {
 	bool copying;    /* target: the source has said that it runs */
 	bool called_off; /* target: the source has aborted */
 	bool doubt;      /* target: the database that would know is lost */
-	bool cancelling; /* source: libvirt was told to stop */
-	char *refusal;   /* owned or NULL; source: the target's words */
+	msec performing_at; /* source: boot time at which libvirt was told to begin, or was found to have */
+	msec calling_off_at; /* source: … since which it is told to stop; 0: it is not, … */
+	msec call_off_at;    /* … and before which it is not told so again */
+	char *refusal;       /* owned or NULL; source: the target's words */
 	char *trouble; /* owned or NULL; target: what keeps it from being the owner, as it was told last */
 	bool wants_post_copy; /* source: the first attempt was called off for it */
 	bool cut;             /* source: its relay was told to end */
@@ -260,8 +263,9 @@ struct migration_plan {
 	enum handover_kind say;    /* SAY */
 	bool succeeded;            /* FINISH */
 	enum migration_wait waits; /* WAIT */
-	const char *reason; /* FAIL, ABORT, FINISH: why, or NULL; a constant, or the migration's */
-	msec wake_at;       /* boot time at which to decide again; NEVER: only on news */
+	const char *
+		reason; /* FAIL, ABORT, FINISH, CUT: why, or NULL; a constant, or the migration's */
+	msec wake_at;   /* boot time at which to decide again; NEVER: only on news */
 };
 
 /* At most one step; with no new fact a second call plans nothing new. */

@@ -97,15 +97,45 @@ static bool rule_watch(const struct migration_view *v, struct migration_plan *pl
 	return true;
 }
 
+/* Once it has sent something it has its watcher, who knows limits. */
+static bool has_not_begun(const struct migration_view *v, struct migration_plan *plan)
+{
+	msec limit = v->g->performing_at + SECONDS(MIGRATION_BEGIN_S);
+
+	if (v->g->progress.total || !v->g->performing_at)
+		return false;
+	return v->now.boot >= limit || migration_wake(plan, limit);
+}
+
+/* That is told again while it goes on, for libvirt may not have begun when it was told first. It hears of nothing while it
+ * waits for the target's libvirt, or QEMU: then the way there ends, which it does notice. With post-copy the guest's
+ * memory may be on both sides by then. */
+static bool rule_call_off(const struct migration_view *v, struct migration_plan *plan)
+{
+	const struct migration *g = v->g;
+	msec limit = g->calling_off_at + SECONDS(MIGRATION_SWITCH_S);
+	bool may_cut = g->calling_off_at && !g->cut && !(g->post_copy && g->progress.total);
+
+	if (may_cut && v->now.boot >= limit)
+		return plan_migration(plan, MIGRATION_STEP_CUT,
+			"it is not called off: ending the way to");
+	if (may_cut)
+		migration_wake(plan, limit);
+	if (v->now.boot < g->call_off_at)
+		return migration_wake(plan, g->call_off_at);
+	return migration_may_act(v, LANE_URGENT, plan) &&
+		plan_migration(plan, MIGRATION_STEP_CANCEL, NULL);
+}
+
 /* While it is copied, by an op of this life of the agent or of an earlier one. */
 static bool rule_copying(const struct migration_view *v, struct migration_plan *plan)
 {
-	bool unwanted = v->g->cancelled || vmi_is_stopping(v->m->vmi);
-
 	if (!is_copying(v))
 		return false;
-	if (unwanted && !v->g->cancelling && migration_may_act(v, LANE_URGENT, plan))
-		return plan_migration(plan, MIGRATION_STEP_CANCEL, NULL);
+	if ((v->g->cancelled || vmi_is_stopping(v->m->vmi) || v->g->progress.given_up ||
+		    has_not_begun(v, plan)) &&
+		rule_call_off(v, plan))
+		return true;
 	if (v->m->ops[LANE_MIGRATE].kind == OP_NONE)
 		migration_look(v, plan);
 	return true;
@@ -167,10 +197,16 @@ static bool rule_seal(const struct migration_view *v, struct migration_plan *pla
 		plan_migration(plan, MIGRATION_STEP_SEAL, NULL);
 }
 
-static const char *failure(const struct migration *g)
+static const char *failure(const struct migration_view *v)
 {
+	const struct migration *g = v->g;
+
 	if (g->cancelled)
 		return "it was cancelled";
+	if (g->calling_off_at && vmi_is_stopping(v->m->vmi))
+		return "its virtual machine instance is being stopped";
+	if (g->calling_off_at && !g->progress.total)
+		return "nothing of it was sent within 120 s";
 	return g->refusal ? g->refusal : "libvirt did not carry it through";
 }
 
@@ -184,7 +220,9 @@ static bool rule_came_too_early(const struct migration_view *v, struct migration
 		return plan_migration(plan, MIGRATION_STEP_NOTE_EVIDENCE, NULL);
 	if (v->now.boot < limit)
 		return migration_wake(plan, limit);
-	return !v->g->cut && plan_migration(plan, MIGRATION_STEP_CUT, NULL);
+	return !v->g->cut &&
+		plan_migration(plan, MIGRATION_STEP_CUT,
+			"it was there before it could go over: ending the way to");
 }
 
 /* With post-copy QEMU itself is the evidence: a guest that stands still for it never runs here again. The target's relay
@@ -196,7 +234,7 @@ static bool rule_switched(const struct migration_view *v, struct migration_plan 
 	if (v->m->dom.reason == REASON_POSTCOPY)
 		return plan_migration(plan, MIGRATION_STEP_RELEASE, NULL);
 	if (v->m->dom.reason == REASON_POSTCOPY_FAILED)
-		return plan_migration(plan, MIGRATION_STEP_ABORT, failure(v->g));
+		return plan_migration(plan, MIGRATION_STEP_ABORT, failure(v));
 	return v->m->dom.reason == REASON_MIGRATION && rule_came_too_early(v, plan);
 }
 
@@ -221,7 +259,7 @@ static bool rule_performed(const struct migration_view *v, struct migration_plan
 	if (wants_again(v))
 		return plan_migration(plan, MIGRATION_STEP_AGAIN, NULL);
 	if (domain_is_alive(machine_domain_state(v->m)))
-		return plan_migration(plan, MIGRATION_STEP_ABORT, failure(v->g));
+		return plan_migration(plan, MIGRATION_STEP_ABORT, failure(v));
 	return rule_gone_over(v, plan);
 }
 

@@ -53,8 +53,6 @@ void migrations_result(struct agent *agent, struct machine *m, const struct op_r
 		g->unsealed = !good;
 	} else if (result->kind == OP_MIGRATE_PASS) {
 		g->passed = good;
-	} else if (result->kind == OP_MIGRATE_ABORT && !good) {
-		g->cancelling = false;
 	} else if (result->kind == OP_MIGRATE_PREPARE && good && g->state == MIGRATION_IN) {
 		g->prepared = true;
 		g->say_at = 0;

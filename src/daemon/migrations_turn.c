@@ -74,6 +74,7 @@ static void step_wait(struct migration_call *c)
 static void step_perform(struct migration_call *c)
 {
 	c->g->performing = c->g->watched = true;
+	c->g->performing_at = c->now.boot;
 	migration_note_peer(c, "Migrating", "moving to", "");
 	migration_changed(c);
 }
@@ -82,6 +83,7 @@ static void step_perform(struct migration_call *c)
 static void step_watch(struct migration_call *c)
 {
 	c->g->watched = true;
+	c->g->performing_at = c->now.boot;
 	migration_note_peer(c, NULL, "watching it again on its way to", "");
 }
 
@@ -90,7 +92,7 @@ static void step_cut(struct migration_call *c)
 	c->g->cut = true;
 	if (c->agent->options->relay_end)
 		c->agent->options->relay_end(c->agent->options->relay_ctx, c->g->meta.uid);
-	migration_note_peer(c, NULL, "it was there before it could go over: ending the way to", "");
+	migration_note_peer(c, NULL, c->plan->reason, "");
 }
 
 /* What the target made ready for the first attempt is of no use to it. */
@@ -100,7 +102,8 @@ static void step_again(struct migration_call *c)
 
 	g->post_copy = true;
 	g->performing = g->admitted = g->prepared = g->watched = g->wants_post_copy = false;
-	g->held = g->unsealed = false;
+	g->held = g->unsealed = g->cut = false;
+	g->calling_off_at = g->call_off_at = 0;
 	g->began = c->now.boot;
 	g->say_at = g->complete_at = 0;
 	free(take(&g->offer));
@@ -169,7 +172,12 @@ static void step_let_go(struct migration_call *c)
 
 static void step_cancel(struct migration_call *c)
 {
-	c->g->cancelling = true;
+	struct migration *g = c->g;
+
+	g->call_off_at = c->now.boot + SECONDS(MIGRATION_REPEAT_S);
+	if (g->calling_off_at)
+		return;
+	g->calling_off_at = c->now.boot;
 	migration_note_peer(c, NULL, "calling off the move to", "");
 }
 

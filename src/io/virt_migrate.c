@@ -233,6 +233,7 @@ static void watch(struct migrating *m)
 	migration_monitor_look(&m->watch, &limits, &seen, obey, m);
 	p.mode = m->mode;
 	p.downtime_ms = m->downtime_ms;
+	p.given_up = m->given_up;
 	if (m->looks++ % LOOKS_TOLD == 0)
 		virt_progress_tell(m->events, m->op, &p);
 }

@@ -227,12 +227,18 @@ static void later(struct world *w, struct fake_job *job, msec lasts)
 	p->boot = job->serial;
 }
 
+/* "open": nothing has begun, as the target's libvirt does not answer. */
+static bool is_unanswered(const struct world *w, const struct fake_job *job)
+{
+	return job->stage == STAGE_COPY && streq(w->fake.stop_at, "open");
+}
+
 static void go_on(struct world *w, struct fake_job *job)
 {
 	const struct fake_domain *dom = moved(w, job);
 	bool gone = job->stage == STAGE_CONFIRM && (!dom || !dom->active);
 
-	job->waits = streq(w->fake.stop_at, stage_names[job->stage]);
+	job->waits = streq(w->fake.stop_at, stage_names[job->stage]) || is_unanswered(w, job);
 	if (!job->waits)
 		later(w, job, gone ? 1 : stages[job->stage].lasts);
 }
@@ -370,7 +376,7 @@ void fake_end_relay(void *ctx, const char *migration)
 	for (size_t i = 0; i < ARRAY_SIZE(w->fake.jobs); i++) {
 		struct fake_job *job = &w->fake.jobs[i];
 
-		if (job->active && job->stage == STAGE_HELD && streq(job->migration, migration))
+		if (job->active && job->stage != STAGE_CONFIRM && streq(job->migration, migration))
 			fail(w, job, "the relay has ended");
 	}
 }
@@ -535,12 +541,12 @@ bool fake_migrate_watch(struct world *w, const struct op *op, uint64_t life)
 	return true;
 }
 
-/* Too late it is ignored. */
+/* Too early or too late it is ignored. */
 void fake_migrate_abort(struct world *w, const struct op *op)
 {
 	struct fake_job *job = job_of(w, op->uuid);
 
-	if (job && job->stage == STAGE_COPY)
+	if (job && job->stage == STAGE_COPY && !(job->waits && is_unanswered(w, job)))
 		fail(w, job, "operation aborted: migration job: canceled by client");
 }
 

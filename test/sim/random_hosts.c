@@ -55,7 +55,7 @@ static const struct deed {
 };
 static const char *const seconds[] = { "0.01", "0.02", "0.03", "0.1", "0.2", "0.3", "0.6", "0.61", "0.63",
 	"0.65", "0.7", "0.85", "1", "2", "5", "31", "130" };
-static const char *const stages[] = { "copy", "switch", "finish", "held", "confirm" };
+static const char *const stages[] = { "open", "copy", "switch", "finish", "held", "confirm" };
 static const char *const strategies[] = { "Always", "Always", "RerunOnFailure" };
 static const char *const modes[] = { "@libvirt silent", "@libvirt odd", "@libvirt late 40", "@libvirt late 3000" };
 /* clang-format on */

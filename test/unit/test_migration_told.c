@@ -165,7 +165,7 @@ START_TEST(the_longest_course)
 		source.phase_wall[phase] = 99999999999999;
 	source.ready_wall = 99999999999999;
 	source.progress = (struct migration_progress){ most, most, most, most, most, most,
-		INT32_MAX, INT32_MAX, INT32_MAX, MIGRATION_MODE_PAUSED };
+		INT32_MAX, INT32_MAX, INT32_MAX, MIGRATION_MODE_PAUSED, false };
 	ck_assert(tell_course());
 }
 END_TEST
