@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # A migration is called off in each of its phases, by each of the ways there are: the guest goes on where it was, nothing is
 # left where it was to go, and both hosts say that it was cancelled. When the target has all of it, it is too late, which is
-# said in words, and it goes over. TargetReady lasts too short a time here: see the simulation's migration-cancelled.
+# said in words, and it goes over.
 # environments: system
-# takes: 60
+# takes: 80
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=hosts.sh
@@ -105,6 +105,28 @@ soon '… and called off by deleting it' move_has a preparing .metadata.deletion
 rm "$T/hold"
 was_cancelled preparing
 goes_on preparing
+
+host_libvirtd_stop a TERM
+order ready
+soon 'while libvirt of its source is not there, it is TargetReady' has_phase a ready TargetReady
+soon '… as its target says' has_phase b ready TargetReady
+holds '… and called off by vmactl' at a migrate-cancel one
+was_cancelled ready
+host_libvirtd_start a
+goes_on ready
+
+# libvirt waits for another libvirt without end.
+host_libvirtd_stop a TERM
+order deaf
+await 'its target is ready' has_phase a deaf TargetReady
+stop "${HOST_LIBVIRTD[b]}"
+host_libvirtd_start a
+soon 'while libvirt of its target does not answer, it is Running' has_phase a deaf Running
+holds '… and called off' at a migrate-cancel one
+soon '… by ending the way there' host_agent_says a "it is not called off: ending the way to 'host-b'"
+kill -CONT "${HOST_LIBVIRTD[b]}"
+was_cancelled deaf
+goes_on deaf
 
 # Many that its target refuses, as one of that name is there already, leave nothing open, either.
 n_open() { find "/proc/${HOST_AGENT[a]}/fd" "/proc/${HOST_AGENT[b]}/fd" -type l | wc -l; }
