@@ -197,12 +197,22 @@ static bool rule_seal(const struct migration_view *v, struct migration_plan *pla
 		plan_migration(plan, MIGRATION_STEP_SEAL, NULL);
 }
 
+/* While it is held, and its QEMU stands still: libvirt that misses it resumes the guest, of which nothing is anywhere else. */
+static bool rule_lost_there(const struct migration_view *v, struct migration_plan *plan)
+{
+	return v->g->held && v->g->no_image && !v->g->cut &&
+		plan_migration(plan, MIGRATION_STEP_CUT,
+			"that host has lost it: ending the way to");
+}
+
 static const char *failure(const struct migration_view *v)
 {
 	const struct migration *g = v->g;
 
 	if (g->cancelled)
 		return "it was cancelled";
+	if (g->no_image)
+		return "the target has lost it";
 	if (g->calling_off_at && vmi_is_stopping(v->m->vmi))
 		return "its virtual machine instance is being stopped";
 	if (g->calling_off_at && !g->progress.total)
@@ -252,7 +262,8 @@ static bool rule_performed(const struct migration_view *v, struct migration_plan
 		return plan_migration(plan, MIGRATION_STEP_ABORT, "its run is gone");
 	if (v->g->post_copy && rule_switched(v, plan))
 		return true;
-	if (rule_watch(v, plan) || rule_seal(v, plan) || rule_copying(v, plan))
+	if (rule_watch(v, plan) || rule_seal(v, plan) || rule_lost_there(v, plan) ||
+		rule_copying(v, plan))
 		return plan->step != MIGRATION_STEP_NONE;
 	if (!migration_knows(v))
 		return false;

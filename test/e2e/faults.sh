@@ -62,7 +62,7 @@ reply     agent-t    T
 reply     libvirtd-s S
 reply     libvirtd-t S T
 reply     qemu-s     T
-reply     qemu-t     coldS
+reply     qemu-t     S coldS
 reply     relay-s    S
 reply     relay-t    S T
 reply     agents     T

@@ -227,6 +227,19 @@ static void later(struct world *w, struct fake_job *job, msec lasts)
 	p->boot = job->serial;
 }
 
+static void tell(struct world *w, struct fake_domain *dom, const struct migration_seen *seen)
+{
+	struct domain_event event = { .kind = DOMAIN_EVENT_PROGRESS };
+
+	event.progress = (struct migration_progress){ .elapsed = seen->elapsed,
+		.total = seen->total,
+		.processed = seen->total - seen->remaining,
+		.remaining = seen->remaining,
+		.rate = 100 << 20,
+		.iteration = seen->iteration };
+	fake_emit(w, dom, &event);
+}
+
 /* "open": nothing has begun, as the target's libvirt does not answer. */
 static bool is_unanswered(const struct world *w, const struct fake_job *job)
 {
@@ -235,12 +248,15 @@ static bool is_unanswered(const struct world *w, const struct fake_job *job)
 
 static void go_on(struct world *w, struct fake_job *job)
 {
-	const struct fake_domain *dom = moved(w, job);
+	static const struct migration_seen begun = { .elapsed = 1000, .total = 2, .remaining = 1 };
+	struct fake_domain *dom = moved(w, job);
 	bool gone = job->stage == STAGE_CONFIRM && (!dom || !dom->active);
 
 	job->waits = streq(w->fake.stop_at, stage_names[job->stage]) || is_unanswered(w, job);
 	if (!job->waits)
 		later(w, job, gone ? 1 : stages[job->stage].lasts);
+	if (job->stage == STAGE_COPY && dom && !is_unanswered(w, job))
+		tell(w, dom, &begun);
 }
 
 /* ---- who watches ---------------------------------------------------------------------------------------- */
@@ -273,19 +289,6 @@ static bool obey(void *ctx, const struct migration_order *order)
 		look_again(w, dom);
 	}
 	return true;
-}
-
-static void tell(struct world *w, struct fake_domain *dom, const struct migration_seen *seen)
-{
-	struct domain_event event = { .kind = DOMAIN_EVENT_PROGRESS };
-
-	event.progress = (struct migration_progress){ .elapsed = seen->elapsed,
-		.total = seen->total,
-		.processed = seen->total - seen->remaining,
-		.remaining = seen->remaining,
-		.rate = 100 << 20,
-		.iteration = seen->iteration };
-	fake_emit(w, dom, &event);
 }
 
 /* Of 1 GiB; what remains is as much at each look, until the guest is held up. */
