@@ -171,6 +171,7 @@ static const struct field migration_fields[] = {
 	F(TEXT,     migration, "labels",     meta.labels),
 	F(TEXT,     migration, "annotations", meta.annotations),
 	F(NUMBER,   migration, "ready",      ready_wall),
+	F(BOOL,     migration, "stands",     stands),
 };
 /* clang-format on */
 

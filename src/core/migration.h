@@ -109,7 +109,8 @@ struct migration {
 	char database[UID_SIZE]; /* the source's, in which it began */
 	int64_t epoch;           /* of the ownership that it is to bring about */
 	bool performing;         /* source: libvirt was told to begin, or is about to be */
-	bool restored;           /* source, ABORTED: its guest is as if nothing had been */
+	bool stands; /* source: others than users of this agent had paused the guest when libvirt was told */
+	bool restored;  /* source, ABORTED: its guest is as if nothing had been */
 	bool cancelled; /* somebody wants it aborted; target: … or wanted it, as it was told */
 	bool succeeded; /* DONE: the guest goes on at the target */
 	bool acked;     /* DONE: the other host needs nothing of it any more */

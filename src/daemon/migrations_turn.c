@@ -71,10 +71,18 @@ static void step_wait(struct migration_call *c)
 	migration_touch(c->agent, c->g);
 }
 
+/* A guest that its disks, or an earlier migration, have stopped is to go on. */
+static bool is_paused_by_others(const struct machine *m)
+{
+	return m->vmi->pause == PAUSE_AS_IS && machine_domain_state(m) == DOMAIN_PAUSED &&
+		m->dom.reason != REASON_IOERROR && m->dom.reason != REASON_MIGRATION;
+}
+
 static void step_perform(struct migration_call *c)
 {
 	c->g->performing = c->g->watched = true;
 	c->g->performing_at = c->now.boot;
+	c->g->stands = is_paused_by_others(c->m);
 	migration_note_peer(c, "Migrating", "moving to", "");
 	migration_changed(c);
 }
@@ -190,6 +198,8 @@ static void step_release(struct migration_call *c)
 {
 	migration_set_state(c->g, MIGRATION_RELEASED);
 	c->g->ready_wall = c->now.wall;
+	if (c->g->stands && c->m->vmi->pause == PAUSE_AS_IS)
+		c->m->vmi->pause = PAUSE_HELD; /* the target tells nobody's pause from its own */
 	if (c->g->cancelled)
 		migration_note(c, true, "FailedAbortMigration",
 			"it is too late to call it off: all of it was at the target already");

@@ -69,8 +69,10 @@ static void note_adopted(struct agent *agent, struct machine *m)
 
 static void after_step(struct agent *agent, struct machine *m, enum step step, struct now now)
 {
-	if (step == STEP_START)
+	if (step == STEP_START && m->vmi->emulated == agent->options->kvm) {
 		m->vmi->emulated = !agent->options->kvm; /* its domain is made now */
+		m->vmi_changed = true;
+	}
 	if (step == STEP_PREPARE)
 		shares_take(agent, m);
 	if (step_op(step) != OP_NONE)
