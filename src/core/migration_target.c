@@ -127,6 +127,12 @@ static bool goes_on(const struct migration_view *v, struct migration_plan *plan)
 	return finish(plan, true, NULL);
 }
 
+/* What it says of its own end it can only have done here, where it ran. */
+static bool ended_by_itself(const struct migration_view *v)
+{
+	return !v->g->discard && (v->m->vmi->end.guest_shutdown || v->m->vmi->end.panicked);
+}
+
 static bool rule_own(const struct migration_view *v, struct migration_plan *plan)
 {
 	enum domain_state state;
@@ -139,7 +145,9 @@ static bool rule_own(const struct migration_view *v, struct migration_plan *plan
 		return false;
 	state = machine_domain_state(v->m);
 	if (!domain_is_alive(state))
-		return finish(plan, false, "the target lost it after it had been handed over");
+		return ended_by_itself(v)
+			? finish(plan, true, NULL)
+			: finish(plan, false, "the target lost it after it had been handed over");
 	if (v->g->post_copy && !v->g->discard && rule_pass_on(v, plan))
 		return plan->step != MIGRATION_STEP_NONE;
 	if (v->g->discard)

@@ -322,7 +322,7 @@ static const struct migration_row source_rows[] = {
 	{ { answer_held }, STEP(NONE), NULL },
 	{ { answer_held, fresh }, STEP(SEAL), NULL },
 	{ { answer_held, fresh, unseen }, STEP(SEAL), NULL },
-	{ { answer_held, fresh, no_image }, STEP(NONE), NULL },
+	{ { answer_held, fresh, no_image }, STEP(CUT), "that host has lost it: ending the way to" },
 	{ { answer_held, fresh, busy_lane }, STEP(NONE), NULL },
 	{ { answer_held, fresh, restarted }, STEP(SEAL), NULL },
 	{ { answer_held, cancelled }, STEP(CANCEL), NULL },
