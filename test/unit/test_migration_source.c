@@ -265,6 +265,41 @@ static void source_mended(void)
 	pauses(REASON_POSTCOPY);
 }
 
+static void given_up(void)
+{
+	g.progress.given_up = true;
+}
+
+static void called_off_just_now(void)
+{
+	cancelled();
+	g.calling_off_at = NOW - 1;
+	g.call_off_at = NOW + 1;
+}
+
+static void called_off_in_vain(void)
+{
+	called_off_just_now();
+	g.calling_off_at = NOW - SECONDS(MIGRATION_SWITCH_S);
+}
+
+static void cut_already(void)
+{
+	called_off_in_vain();
+	g.cut = true;
+	g.call_off_at = NOW;
+}
+
+static void begun_long_ago(void)
+{
+	g.performing_at = NOW - SECONDS(MIGRATION_BEGIN_S);
+}
+
+static void has_sent(void)
+{
+	g.progress.total = 1;
+}
+
 static const struct migration_row source_rows[] = {
 	{ { in_pending }, STEP(BEGIN), NULL },
 	{ { in_pending, peer_gone }, STEP(WAIT), NULL },
@@ -296,6 +331,13 @@ static const struct migration_row source_rows[] = {
 	{ { copying }, STEP(NONE), NULL },
 	{ { copying, cancelled }, STEP(CANCEL), NULL },
 	{ { copying, stopping }, STEP(CANCEL), NULL },
+	{ { copying, given_up }, STEP(CANCEL), NULL },
+	{ { copying, called_off_just_now }, STEP(NONE), NULL },
+	{ { copying, called_off_in_vain }, STEP(CUT), "not called off" },
+	{ { copying, called_off_in_vain, has_sent }, STEP(CUT), "not called off" },
+	{ { copying, cut_already }, STEP(CANCEL), NULL },
+	{ { copying, begun_long_ago }, STEP(CANCEL), NULL },
+	{ { copying, begun_long_ago, has_sent }, STEP(NONE), NULL },
 	{ { copying_still }, STEP(LOOK), NULL },
 	{ { copying_still, restarted }, STEP(WATCH), NULL },
 	{ { copying, restarted }, STEP(NONE), NULL },
@@ -348,6 +390,8 @@ static const struct migration_row source_rows[] = {
 		"libvirt did not carry it through" },
 	{ { copying, post_copy }, STEP(NONE), NULL },
 	{ { copying, post_copy, cancelled }, STEP(CANCEL), NULL },
+	{ { copying, post_copy, called_off_in_vain }, STEP(CUT), "not called off" },
+	{ { copying, post_copy, called_off_in_vain, has_sent }, STEP(NONE), NULL },
 	{ { copying, post_copy, went_post_copy }, STEP(RELEASE), NULL },
 	{ { copying, went_post_copy }, STEP(NONE), NULL },
 	{ { cancelled, copying, post_copy, went_post_copy }, STEP(RELEASE), NULL },
