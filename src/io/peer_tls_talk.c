@@ -169,7 +169,9 @@ int conn_tick(struct conn *c, struct err *err)
 	const struct peer_limits *limits = &c->tls->options.limits;
 	struct now now = c->tls->options.clock();
 	struct peer_message ping = { .kind = PEER_MESSAGE_PING };
+	struct err ignored; /* it was reported */
 
+	credentials_get(c->tls, &ignored); /* new ones are seen while the old ones are in use */
 	if (now.wall >= c->expires)
 		return err_set(err, ERR_FORBIDDEN, "its certificate has expired");
 	if (now.boot - c->heard >= limits->idle)

@@ -274,6 +274,11 @@ END_TEST
 
 /* ---- our own certificate --------------------------------------------------------------------- */
 
+static bool tells_again(void *told)
+{
+	return b.selfs > *(unsigned *)told;
+}
+
 START_TEST(files_that_come_later)
 {
 	pair("late", "b", "b");
@@ -284,6 +289,23 @@ START_TEST(files_that_come_later)
 	pki_issue(&ours, folder, "late", "b", 20);
 	ck_assert(loop_until(&loop, both_up, NULL));
 	ck_assert_str_eq(b.self, "");
+}
+END_TEST
+
+/* What is told of our own, and warned of, is what the files hold; the connection stays as it was. */
+START_TEST(files_that_are_renewed)
+{
+	unsigned told;
+
+	pki_issue(&ours, folder, "late", "b", 20);
+	pair("late", "b", "b");
+	start_both();
+	ck_assert(loop_until(&loop, both_up, NULL));
+	told = b.selfs;
+	pki_issue(&ours, folder, "late", "b", 40);
+	ck_assert(loop_until(&loop, tells_again, &told));
+	ck_assert_str_eq(b.self, "");
+	ck_assert_uint_eq(a.downs + b.downs, 0);
 }
 END_TEST
 
@@ -318,6 +340,7 @@ Suite *test_peer_tls_suite(void)
 	tcase_add_test(t, handovers_arrive);
 	tcase_add_test(t, an_older_peer_is_left_alone);
 	tcase_add_test(t, files_that_come_later);
+	tcase_add_test(t, files_that_are_renewed);
 	tcase_add_test(t, a_certificate_that_is_not_ours);
 	suite_add_tcase(s, t);
 	return s;
