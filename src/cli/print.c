@@ -236,6 +236,16 @@ static void add_modes(struct printer *p, const struct node *found)
 	table_add(&p->table, text);
 }
 
+static void add_why(struct printer *p, const struct node *status)
+{
+	const char *failure = node_text(status, "migrationState.failureReason");
+	const struct node *list = node_get(status, "conditions");
+
+	for (size_t i = 0; list && i < list->n_children && !failure; i++)
+		failure = node_text(list->children[i], "message");
+	table_add(&p->table, failure);
+}
+
 static void add_name(struct printer *p, const struct resource *resource, const struct node *object)
 {
 	autofree char *title = object_title(resource, object);
@@ -270,6 +280,9 @@ static void add_cell(struct printer *p, enum cell cell, const struct node *found
 		break;
 	case CELL_MODES:
 		add_modes(p, found);
+		break;
+	case CELL_WHY:
+		add_why(p, found);
 		break;
 	}
 }

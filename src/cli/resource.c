@@ -40,7 +40,7 @@ static const struct column migration_columns[] = {
 	{ "TARGET",          ".status.migrationState.targetNode",    CELL_TEXT,   true },
 	{ "PROGRESS",        ".status.progress",                     CELL_PROGRESS, true },
 	{ "AGE",             ".metadata.creationTimestamp",          CELL_AGE,    true },
-	{ "WHY",             ".status.migrationState.failureReason", CELL_TEXT,   true },
+	{ "WHY",             ".status",                              CELL_WHY,    true },
 	{ 0 },
 };
 static const struct column event_columns[] = {

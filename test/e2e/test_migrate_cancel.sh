@@ -81,6 +81,7 @@ echo "# addresses reserved at the source: $reserved"
 host_agent_stop b
 order pending
 soon 'while its target cannot be reached, a migration is Pending' has_phase a pending Pending
+soon '… which says what it waits for' eval "at a get vmim pending -o wide | grep -q 'the target cannot be reached'"
 holds '… and called off by vmactl' at a migrate-cancel one
 was_cancelled pending
 host_agent_start b
