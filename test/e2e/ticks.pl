@@ -101,7 +101,7 @@ sub check {
 		@$guest{$what, 'where'} = ($number, $host);
 		$n++;
 	}
-	die "no ticks\n" if !$n;
+	refuse('nothing was heard') if !$n;
 }
 
 if (($verb // '') eq 'listen' && @args == 3) { listen_to(@args) }
