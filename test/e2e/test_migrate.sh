@@ -16,6 +16,8 @@ stands_at() { same 'paused (user)' domain_state "$1" "default_$2"; }
 has_console() { ! at "$1" console "$2" </dev/null 2>&1 | grep -q 'No serial'; }
 says_why() { at "$1" get peer "$2" -o jsonpath='{.status}' | grep -q "$3"; } # HOST PEER PATTERN
 
+last_heard() { grep ' tick ' "$TICKS" | tail -n 1 | cut -d ' ' -f 2; } # by the watcher: HOST/RUN
+
 moves() # FROM NAME TO WORDS
 {
 	local last
@@ -30,6 +32,7 @@ moves() # FROM NAME TO WORDS
 	is '… and its target runs it' "$(domain_state "$3" "default_$2" | cut -d ' ' -f 1)" running
 	is '… as the same run' "$(vmi_at "$3" "$2" .metadata.uid)" "${uid[$2]}"
 	is '… its memory and disk hold the last byte that it wrote' "$(wrote_well "$3" "$2")" ''
+	soon '… where it is heard' same "$3/${uid[$2]}" last_heard
 	is '… and nobody has heard two of it' "$(ticks_in_order)" ''
 	soon '… no relay is left' no_relays
 }
