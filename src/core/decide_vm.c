@@ -125,7 +125,6 @@ bool rule_strategy(const struct view *v, struct plan *plan)
 	case INTENT_WAIT:
 		return wake_at(plan, held_back_until(v->vm));
 	case INTENT_NONE:
-	case INTENT_RESTORE:
 	case INTENT_ERROR:
 	case INTENT_MAX:
 		return false;

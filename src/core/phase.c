@@ -3,7 +3,9 @@
  * The phase calculator, the cause of an end, the allowed transitions (semantics §1.2, §2.1, §3).
  *
  * Owns three tables of constants. It must not know the clock, what the domain will be told next, or
- * whether a state that it is shown has settled: the caller asks once reads agree.
+ * whether a state that it is shown has settled: the caller asks once reads agree. KubeVirt's rows
+ * for the ends of a migration are not here: while one holds the machine, its own steps say what
+ * becomes of the run (migration.h).
  */
 #include "core/phase.h"
 
@@ -41,30 +43,15 @@ static bool was_earlier(const struct phase_facts *f)
 	return f->prior != PHASE_SCHEDULED && f->prior != PHASE_RUNNING;
 }
 
-static bool target_failed(const struct phase_facts *f)
-{
-	return f->migration_target_failed;
-}
-
 static bool acpi(const struct phase_facts *f)
 {
 	return f->grace != 0 && f->acpi_feature;
 }
 
-static bool postcopy_failed(const struct phase_facts *f)
-{
-	return f->postcopy_failed;
-}
-
 /* Nobody watches QEMU's pid in our place, so a run that is over for no known cause has failed. */
 static bool vanished(const struct phase_facts *f)
 {
-	return f->prior == PHASE_RUNNING && !f->handover;
-}
-
-static bool receiver_vanished(const struct phase_facts *f)
-{
-	return vanished(f) && f->receiver;
+	return f->prior == PHASE_RUNNING;
 }
 
 /* clang-format off */
@@ -72,20 +59,17 @@ static const struct {
 	unsigned states, reasons;
 	phase_predicate *when;
 	enum phase result;
-} rules[] = { /* the first match holds; from the fourth on, NONE means a run that was Running */
-	/* domain state       reason                                 prior, migration    phase */
+} rules[] = { /* the first match holds; from the third on, NONE means a run that was Running */
+	/* domain state       reason                                 when                phase */
 	{ ANY,                ANY,                                   was_final,          KEEP },
-	{ STATE(NONE),        ANY,                                   target_failed,      KEEP },
 	{ STATE(NONE),        ANY,                                   was_scheduled,      KEEP },
 	{ STATE(NONE),        ANY,                                   was_earlier,        PHASE_SCHEDULED },
 	{ GONE,               REASON(CRASHED) | REASON(PANICKED),    always,             PHASE_FAILED },
 	{ GONE,               REASON(DESTROYED),                     acpi,               PHASE_FAILED },
-	{ GONE,               REASON(DESTROYED),                     postcopy_failed,    PHASE_FAILED },
 	{ GONE,               REASON(DESTROYED),                     always,             PHASE_SUCCEEDED },
 	{ GONE,               REASON(SHUTDOWN) | REASON(SAVED),      always,             PHASE_SUCCEEDED },
 	{ GONE,               REASON(FROM_SNAPSHOT),                 always,             PHASE_SUCCEEDED },
 	{ GONE,               REASON(MIGRATED),                      always,             KEEP },
-	{ STATE(NONE),        ANY,                                   receiver_vanished,  PHASE_WAITING_FOR_SYNC },
 	{ GONE,               ANY,                                   vanished,           PHASE_FAILED },
 	{ GONE,               ANY,                                   always,             KEEP },
 	{ STATE(PAUSED),      REASON(POSTCOPY_FAILED),               always,             PHASE_FAILED },

@@ -12,12 +12,8 @@ struct phase_facts {
 	enum domain_state state;
 	enum domain_reason reason; /* of an end: after domain_end_reason() */
 	enum phase prior;
-	int64_t grace;                /* terminationGracePeriodSeconds; GRACE_UNSET when nil */
-	bool acpi_feature;            /* the domain has the ACPI feature */
-	bool postcopy_failed;         /* migrationState.failed and mode PostCopy */
-	bool migration_target_failed; /* migration target and migrationState.failed */
-	bool receiver;                /* receiver of a migration from another host */
-	bool handover; /* a migration hand-over is in progress: that no domain is left proves nothing */
+	int64_t grace;     /* terminationGracePeriodSeconds; GRACE_UNSET when nil */
+	bool acpi_feature; /* the domain has the ACPI feature */
 };
 
 /*

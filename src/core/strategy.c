@@ -90,13 +90,6 @@ static enum intent create(const struct strategy_facts *f)
 	return INTENT_CREATE;
 }
 
-static enum intent receive(const struct strategy_facts *f)
-{
-	if (f->receiver)
-		return INTENT_NONE;
-	return f->migration_completed ? INTENT_RESTORE : INTENT_ERROR;
-}
-
 /* clang-format off */
 static decision *const table[STRATEGY_MAX][STAGE_MAX] = {
 	/*                             no VMI       active       Succeeded    Failed       deleting */
@@ -106,7 +99,7 @@ static decision *const table[STRATEGY_MAX][STAGE_MAX] = {
 	[STRATEGY_MANUAL]           = { on_start,    stop,        stop,        stop,        nothing },
 	[STRATEGY_HALTED]           = { become,      del,         del,         del,         nothing },
 	[STRATEGY_ONCE]             = { once,        nothing,     nothing,     nothing,     nothing },
-	[STRATEGY_WAIT_AS_RECEIVER] = { create,      receive,     receive,     receive,     receive },
+	[STRATEGY_WAIT_AS_RECEIVER] = { create,      nothing,     nothing,     nothing,     nothing },
 };
 /* clang-format on */
 _Static_assert(STAGE_NONE == 0 && STAGE_DELETING == 4 && STAGE_MAX == 5, "the order of columns");

@@ -26,8 +26,6 @@ enum vmi_stage {
 	X(DELETE, "delete")               /* delete the VMI */                                   \
 	X(DELETE_AND_START, "rerun")      /* delete it and append a Start request */             \
 	X(BECOME_ALWAYS, "become-always") /* Halted with a Start request: spec becomes Always */ \
-	X(RESTORE, "restore")             /* WaitAsReceiver, migration completed: the recorded \
-						 strategy comes back */ \
 	X(ERROR, "error")                 /* no row: an unsupported state, shown as condition */
 
 enum intent {
@@ -47,8 +45,6 @@ struct strategy_facts {
 	bool backoff_left;         /* now < startFailure.retryAfter */
 	bool ran_once;             /* strategy Once had its run (§14 no. 8) */
 	bool restore;              /* it ran when the host went down, and is to run again */
-	bool receiver;             /* the VMI is the receiver of a migration */
-	bool migration_completed;
 };
 
 /* Whether a machine of this strategy may be restored after a boot of the host. */

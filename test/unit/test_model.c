@@ -76,7 +76,7 @@ static const struct names tables[] = {
 	ROW(guest_look, GUEST_LOOK_MAX, "guestosinfo|userlist|filesystemlist"), /* §5.4 */
 	ROW(pause, PAUSE_MAX, "|Held|Released"),
 	ROW(act, ACT_MAX, "|Reboot|Reset"),
-	ROW(intent, INTENT_MAX, "none|create|wait|delete|rerun|become-always|restore|error"),
+	ROW(intent, INTENT_MAX, "none|create|wait|delete|rerun|become-always|error"),
 	ROW(disk_device, DISK_DEVICE_MAX, "disk|cdrom|lun"),
 	ROW(disk_bus, DISK_BUS_MAX, "|virtio|sata|scsi|usb"),
 	ROW(disk_cache, DISK_CACHE_MAX, "|none|writethrough|writeback"),

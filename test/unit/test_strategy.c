@@ -24,10 +24,10 @@ static const struct state_request heads[] = {
 	{ .action = REQUEST_STOP },
 };
 
-/* - nothing, c create, w wait, d delete, r delete and append Start, A become Always, R restore, e error */
-static const char letters[] = "-cwdrARe";
+/* - nothing, c create, w wait, d delete, r delete and append Start, A become Always, e error */
+static const char letters[] = "-cwdrAe";
 
-enum condition_set { PLAIN, BACKOFF, RAN, RECEIVER, COMPLETED, SETS };
+enum condition_set { PLAIN, BACKOFF, RAN };
 
 /* clang-format off */
 static const struct cell {
@@ -56,9 +56,7 @@ static const struct cell {
 	{ STRATEGY_ONCE,             STRATEGY_ONCE,             PLAIN,     "cccccc", "------", "------", "------", "------" },
 	{ STRATEGY_ONCE,             STRATEGY_UNSET,            BACKOFF,   "cccccc", "------", "------", "------", "------" },
 	{ STRATEGY_ONCE,             STRATEGY_ONCE,             RAN,       "------", "------", "------", "------", "------" },
-	{ STRATEGY_WAIT_AS_RECEIVER, STRATEGY_WAIT_AS_RECEIVER, PLAIN,     "cccccc", "eeeeee", "eeeeee", "eeeeee", "eeeeee" },
-	{ STRATEGY_WAIT_AS_RECEIVER, STRATEGY_WAIT_AS_RECEIVER, RECEIVER,  "cccccc", "------", "------", "------", "------" },
-	{ STRATEGY_WAIT_AS_RECEIVER, STRATEGY_WAIT_AS_RECEIVER, COMPLETED, "cccccc", "RRRRRR", "RRRRRR", "RRRRRR", "RRRRRR" },
+	{ STRATEGY_WAIT_AS_RECEIVER, STRATEGY_WAIT_AS_RECEIVER, PLAIN,     "cccccc", "------", "------", "------", "------" },
 	{ STRATEGY_UNSET,            STRATEGY_UNSET,            PLAIN,     "eeeeee", "eeeeee", "eeeeee", "eeeeee", "eeeeee" },
 	{ STRATEGY_MAX,              STRATEGY_UNSET,            PLAIN,     "eeeeee", "eeeeee", "eeeeee", "eeeeee", "eeeeee" },
 };
@@ -74,8 +72,6 @@ START_TEST(decision)
 		.recorded = cell->recorded,
 		.backoff_left = cell->set == BACKOFF,
 		.ran_once = cell->set == RAN,
-		.receiver = cell->set == RECEIVER,
-		.migration_completed = cell->set == COMPLETED,
 	};
 
 	for (int stage = 0; stage < STAGE_MAX; stage++)
@@ -204,7 +200,6 @@ static void world_act(struct world *w, enum intent intent)
 		break;
 	case INTENT_NONE:
 	case INTENT_WAIT:
-	case INTENT_RESTORE:
 	case INTENT_ERROR:
 	case INTENT_MAX:
 		break;
