@@ -50,6 +50,8 @@
 	X(MIGRATE_SEAL, "migrate-seal", LANE_GUEST, 30)           \
 	X(MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30)        \
 	X(MIGRATE_ANNOUNCE, "migrate-announce", LANE_GUEST, 30)   \
+	X(MIGRATE_READ_NVRAM, "read-nvram", LANE_MAIN, 30)        \
+	X(MIGRATE_WRITE_NVRAM, "write-nvram", LANE_MAIN, 30)      \
 	X(MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30)       \
 	X(PROBE, "probe", LANE_PROBE, 90)                         \
 	X(SCREENSHOT, "screenshot", LANE_ERRAND, 15)              \
@@ -171,7 +173,8 @@ struct op {
 	char *jobs; /* owned or NULL; LIST, READ: UUIDs of domains of which is asked whether they are being copied */
 	char *directory; /* owned; PREPARE, CLEAN: the run's own folder; DROP, FILL: a claim's; COMPARE: whose free space is asked for */
 	char *aside; /* owned or NULL; CLEAN: under which name the run's folder is kept instead; its parent is made */
-	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes */
+	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes; MIGRATE_…_NVRAM: where the file is */
+	char *nvram; /* owned or NULL; MIGRATE_WRITE_NVRAM: what that is to hold (core/nvram.h) */
 	struct volume_work *work; /* owned; PREPARE, FILL */
 	size_t n_work;
 	struct op_network *networks; /* owned; START */
@@ -246,7 +249,7 @@ struct op_result {
 	size_t n_domains;
 	struct domain_detail *detail; /* owned or NULL */
 	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
-	char *text; /* owned or NULL; MIGRATE_PREPARE, MIGRATE_RELAY: the offer; COMPARE: core/host_report.h; FILL: there was a file, which is kept; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
+	char *text; /* owned or NULL; MIGRATE_PREPARE, MIGRATE_RELAY: the offer; MIGRATE_READ_NVRAM: core/nvram.h; COMPARE: core/host_report.h; FILL: there was a file, which is kept; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
 		     * JSON object of such answers by command, without those that it could not give */
 	char *fallback; /* owned or NULL; START: why the guest has QEMU's own network stack */
 	char *image;    /* owned or NULL; SCREENSHOT: a PNG, SCREENSHOT_MAX bytes at most */

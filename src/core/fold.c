@@ -221,12 +221,13 @@ static void take_fallback(struct machine *m, const struct op_result *result)
 	m->vmi_changed = true;
 }
 
-/* A signal is repeated anyway, and what is done once is not tried again. An agent's silence is no
+/* A signal is repeated anyway, as a peer's word is, and what is done once is not tried again. An agent's silence is no
  * failure of the run. */
 static bool is_retried(enum op_kind kind)
 {
 	return kind != OP_SHUTDOWN && kind != OP_REBOOT && kind != OP_RESET && kind != OP_PROBE &&
 		kind != OP_MIGRATE_ABORT && kind != OP_MIGRATE_SEAL &&
+		kind != OP_MIGRATE_READ_NVRAM && kind != OP_MIGRATE_WRITE_NVRAM &&
 		op_kind_lane(kind) != LANE_MIGRATE && op_kind_lane(kind) != LANE_AGENT;
 }
 
@@ -306,8 +307,10 @@ static void fold_probe(struct machine *m, const struct op_result *result, struct
 static bool is_harmless(enum op_kind kind)
 {
 	return op_kind_lane(kind) == LANE_READ || kind == OP_PREPARE || kind == OP_CLEAN ||
-		kind == OP_MIGRATE_PREPARE || kind == OP_MIGRATE_RELAY || kind == OP_AGENT_INFO ||
-		kind == OP_AGENT_TIME || kind == OP_AGENT_CREDENTIALS || kind == OP_PROBE;
+		kind == OP_MIGRATE_PREPARE || kind == OP_MIGRATE_RELAY ||
+		kind == OP_MIGRATE_READ_NVRAM || kind == OP_MIGRATE_WRITE_NVRAM ||
+		kind == OP_AGENT_INFO || kind == OP_AGENT_TIME || kind == OP_AGENT_CREDENTIALS ||
+		kind == OP_PROBE;
 }
 
 /* One try: a log that cannot be read is no news. */

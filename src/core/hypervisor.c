@@ -96,6 +96,7 @@ void op_done(struct op *op)
 	free(op->directory);
 	free(op->aside);
 	free(op->kept);
+	free(op->nvram);
 	free(op->question);
 	free(op->host);
 	free(op->forwards);
@@ -151,6 +152,7 @@ void op_copy(struct op *dst, const struct op *src)
 	dst->directory = xstrdup(src->directory);
 	dst->aside = xstrdup(src->aside);
 	dst->kept = xstrdup(src->kept);
+	dst->nvram = xstrdup(src->nvram);
 	dst->question = xstrdup(src->question);
 	dst->host = xstrdup(src->host);
 	dst->forwards = xstrdup(src->forwards);

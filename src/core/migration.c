@@ -46,6 +46,8 @@ void migration_free(struct migration *g)
 	free(g->peer);
 	free(g->reason);
 	free(g->document);
+	free(g->commit);
+	free(g->nvram);
 	free(g->offer);
 	free(g->refusal);
 	free(g->trouble);
@@ -83,6 +85,8 @@ void migration_set_state(struct migration *g, enum migration_state state)
 	if (state ==
 		MIGRATION_DONE) { /* rows of it are kept for long, and with them the key to its streams */
 		free(take(&g->document));
+		free(take(&g->commit));
+		free(take(&g->nvram));
 		free(take(&g->offer));
 	}
 	g->say_at = 0; /* news */

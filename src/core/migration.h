@@ -93,6 +93,7 @@ ENUM_DECLARE(migration_phase, MIGRATION_PHASE, MIGRATION_PHASES)
 #define MIGRATION_REPEAT_S  1
 #define MIGRATION_BUSY_S    5    /* until a busy target is asked again */
 #define MIGRATION_DOUBT_S   10   /* until one that is in doubt is an event */
+#define NVRAM_TRIES_MAX     3    /* to read what the firmware keeps, while the guest waits for it */
 #define MIGRATIONS_KEPT     5    /* of one machine, that have ended */
 #define MIGRATIONS_KEPT_ALL 1000 /* … of all that there ever were */
 
@@ -148,7 +149,11 @@ struct migration {
 	bool ended_well; /* … and the guest goes on there */
 	bool copying;    /* target: the source has said that it runs */
 	bool called_off; /* target: the source has aborted */
-	bool doubt;      /* target: the database that would know is lost */
+	char *commit;    /* owned or NULL; target: what COMMIT brought, until it is the owner */
+	char *nvram; /* owned or NULL; what the guest's firmware keeps; source: as it was read; target: to be written */
+	bool nvram_known;     /* source: that was read, or cannot be, … */
+	unsigned nvram_tries; /* … after so many tries */
+	bool doubt;           /* target: the database that would know is lost */
 	msec performing_at; /* source: boot time at which libvirt was told to begin, or was found to have */
 	msec calling_off_at; /* source: … since which it is told to stop; 0: it is not, … */
 	msec call_off_at;    /* … and before which it is not told so again */
@@ -230,6 +235,9 @@ void migration_note_doubt(struct migration *g, struct now now);
 	X(PASS_ON, "pass-on", MIGRATE_PASS)                              \
 	X(SEAL, "seal", MIGRATE_SEAL)                                    \
 	X(LET_GO, "let-go", MIGRATE_PASS)                                \
+	X(READ_NVRAM, "read-nvram", MIGRATE_READ_NVRAM)                  \
+	X(WRITE_NVRAM, "write-nvram", MIGRATE_WRITE_NVRAM)               \
+	X(OWN, "own", NONE)                                              \
 	X(BREAK, "break", NONE)   /* its way broke down, in post-copy */ \
 	X(MENDED, "mended", NONE) /* … and the rest of it follows */   \
 	X(RELAY, "relay", MIGRATE_RELAY)                                 \

@@ -8,6 +8,7 @@
  */
 #include "core/migration_private.h"
 
+#include "core/nvram.h"
 #include "core/phase.h"
 
 typedef bool rule_fn(const struct migration_view *v, struct migration_plan *plan);
@@ -305,6 +306,24 @@ static bool rule_restore(const struct migration_view *v, struct migration_plan *
 		plan_migration(plan, MIGRATION_STEP_RESUME, NULL);
 }
 
+/* The file in which its firmware keeps its variables has them all now that it does not run here any more. */
+static bool has_nvram(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (v->g->nvram_known || !has_run(v) || !nvram_is_kept(v->m->vmi))
+		return true;
+	if (v->m->ops[LANE_MAIN].kind == OP_NONE)
+		plan_migration(plan, MIGRATION_STEP_READ_NVRAM, NULL);
+	return false;
+}
+
+/* The target is told of all that it needs as the owner, which both of these make it. */
+static bool say_all(const struct migration_view *v, enum handover_kind kind,
+	struct migration_plan *plan)
+{
+	return has_nvram(v, plan) ? migration_say(v, kind, plan)
+				  : plan->step != MIGRATION_STEP_NONE;
+}
+
 /* A way that broke down is made anew: the rest of its memory is here, and the guest waits for it there. */
 static bool rule_recover(const struct migration_view *v, struct migration_plan *plan)
 {
@@ -328,7 +347,7 @@ static bool rule_recover(const struct migration_view *v, struct migration_plan *
 		return false;
 	migration_wake(plan, limit);
 	if (!g->prepared)
-		return migration_say(v, HANDOVER_RECOVER, plan) || v->peer_up;
+		return say_all(v, HANDOVER_RECOVER, plan) || v->peer_up;
 	return migration_may_act(v, LANE_MIGRATE, plan) &&
 		plan_migration(plan, MIGRATION_STEP_RECOVER, NULL);
 }
@@ -336,7 +355,7 @@ static bool rule_recover(const struct migration_view *v, struct migration_plan *
 static bool rule_tell(const struct migration_view *v, struct migration_plan *plan)
 {
 	if (v->g->state == MIGRATION_RELEASED)
-		return migration_say(v, HANDOVER_COMMIT, plan);
+		return say_all(v, HANDOVER_COMMIT, plan);
 	return v->g->state == MIGRATION_ABORTED && !v->g->acked &&
 		migration_say(v, HANDOVER_ABORT, plan);
 }

@@ -35,6 +35,18 @@ static bool rule_called_off(const struct migration_view *v, struct migration_pla
 		plan_migration(plan, MIGRATION_STEP_ABORT, v->g->refusal);
 }
 
+/* The source has handed it over. Before it is this host's, what its firmware keeps is in the file from which its next run
+ * takes it. */
+static bool rule_commit(const struct migration_view *v, struct migration_plan *plan)
+{
+	if (!v->g->commit || (v->g->state != MIGRATION_IN && v->g->state != MIGRATION_COMPLETE))
+		return false;
+	if (!v->g->nvram || !has_run(v))
+		return plan_migration(plan, MIGRATION_STEP_OWN, NULL);
+	return v->m->ops[LANE_MAIN].kind == OP_NONE &&
+		plan_migration(plan, MIGRATION_STEP_WRITE_NVRAM, NULL);
+}
+
 static bool rule_make_ready(const struct migration_view *v, struct migration_plan *plan)
 {
 	return v->g->state == MIGRATION_IN && !v->g->prepared && v->connected &&
@@ -141,6 +153,8 @@ static bool rule_own(const struct migration_view *v, struct migration_plan *plan
 		return false;
 	if (!has_run(v))
 		return finish(plan, false, "its run is gone");
+	if (v->m->ops[LANE_MAIN].kind == OP_MIGRATE_WRITE_NVRAM)
+		return true; /* of before it runs; its source was declared dead meanwhile */
 	if (!migration_knows(v))
 		return false;
 	state = machine_domain_state(v->m);
@@ -174,6 +188,7 @@ static bool rule_report(const struct migration_view *v, struct migration_plan *p
 
 static rule_fn *const rules[] = {
 	rule_called_off,
+	rule_commit,
 	rule_make_ready,
 	rule_complete,
 	rule_wait,

@@ -9,6 +9,11 @@
 
 #define BLANK 0xff
 
+bool nvram_is_kept(const struct vmi *vmi)
+{
+	return vmi->typed.bootloader != BOOTLOADER_BIOS && vmi->typed.efi_persistent && *vmi->owner;
+}
+
 static bool is_blank(const uint8_t *data, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

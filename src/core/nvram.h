@@ -8,10 +8,13 @@
 
 #include <cjson/cJSON.h>
 
-#include <vmagent/err.h>
+#include <vmagent/model.h>
 
 #define NVRAM_MAX   (1 << 20) /* bytes of the file; that of OVMF has 528 KiB */
 #define NVRAM_BLOCK 4096      /* bytes that are left out together */
+
+/* Whether that file is its VM's, which has it from run to run. */
+bool nvram_is_kept(const struct vmi *vmi);
 
 struct nvram {
 	uint8_t *data; /* owned */

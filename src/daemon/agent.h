@@ -18,8 +18,6 @@
 
 struct agent;
 
-struct nvram; /* core/nvram.h */
-
 struct agent_options { /* borrowed for the agent's life */
 	struct store *store;
 	struct hypervisor *hv;
@@ -46,11 +44,6 @@ struct agent_options { /* borrowed for the agent's life */
 	/* The relay of that migration, if there is one, is to end. NULL: there never is one. */
 	void (*relay_end)(void *ctx, const char *migration);
 	void *relay_ctx;
-	/* The file with the variables of a VM's firmware: read where the guest ran, written where it is to run. NULL: there
-	 * is none. */
-	int (*nvram_read)(void *ctx, const char *path, struct nvram *ret, struct err *err);
-	int (*nvram_write)(void *ctx, const char *path, const struct nvram *nvram, struct err *err);
-	void *nvram_ctx;
 	bool disable_tls; /* … and their streams are not encrypted; only if the other host wants that, too */
 	const char *host_uuid; /* as libvirt has it, or NULL */
 	bool rebuilt;          /* the database was lost just now and is empty */

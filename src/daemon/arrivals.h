@@ -50,11 +50,14 @@ const char *luggage_owner(const struct vmi *vmi);
 
 /* ---- variables.c -------------------------------------------------------------------------------- */
 
-/* What the firmware of m, which does not run here any more, has kept, into its cargo. */
-void variables_add(cJSON *json, const struct agent *agent, const struct machine *m);
-/* It is here from now on, if there is any in the cargo. Blocks. Errors: ERR_INVALID, it is none; ERR_IO. */
-int variables_keep(const struct agent *agent, const struct machine *m, const char *document,
-	struct err *err);
+/* At the source: what came of MIGRATE_READ_NVRAM … */
+void variables_read(struct migration *g, const struct op_result *result);
+/* … goes into the cargo; g may be NULL. */
+void variables_add(cJSON *json, const struct migration *g);
+/* At the target: what came of it for m with g->commit is to be written first. */
+void variables_await(struct migration *g, const struct machine *m);
+/* What came of MIGRATE_WRITE_NVRAM. */
+void variables_written(struct migration *g, const struct op_result *result);
 
 /* ---- arrivals.c --------------------------------------------------------------------------------- */
 

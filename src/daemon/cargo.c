@@ -74,8 +74,7 @@ char *cargo_of(const struct agent *agent, const struct machine *m, struct now no
 	add_text(json, "vmi", vmi_document(m, agent->options->node_name));
 	add_text(json, "vmiState", vmi_state(m->vmi));
 	luggage_add(json, agent, m);
-	if (m->migration && m->migration->state == MIGRATION_RELEASED)
-		variables_add(json, agent, m);
+	variables_add(json, m->migration);
 	migration_object_pack(json, m->migration);
 	add_host(json, agent, m->vmi);
 	return json_take_text(json);

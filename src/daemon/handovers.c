@@ -173,6 +173,15 @@ static bool is_commit(const struct migration *g, const struct handover *h)
 	return h->kind == HANDOVER_COMMIT || (h->kind == HANDOVER_RECOVER && waits);
 }
 
+/* Its decider has the guest taken over, in this turn if there is nothing to be written before. */
+static void take_commit(struct agent *agent, struct migration *g, const struct handover *h)
+{
+	if (g->commit)
+		return; /* what is written is of this one */
+	g->commit = xstrdup(h->document ? h->document : "");
+	variables_await(g, machines_find(&agent->machines, g->meta.ns, g->vmi));
+}
+
 static void hear_commit(struct agent *agent, struct migration *g, const struct handover *h,
 	struct now now)
 {
@@ -180,7 +189,7 @@ static void hear_commit(struct agent *agent, struct migration *g, const struct h
 		return;
 	g->cancelled |= h->cancelled;
 	if (g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE)
-		migration_own(agent, g, h->document, now);
+		take_commit(agent, g, h);
 	else if (g->state == MIGRATION_OWNER && g->post_copy) {
 		g->forsaken |= says_gone(h);
 		handover_say(agent, g, HANDOVER_OWNED, now);

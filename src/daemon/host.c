@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One port, three adapters behind it: volumes are made and removed by the image adapter, QEMU's log is
- * read by its own, everything else is libvirt's.
+ * One port, three adapters behind it: volumes are made and removed by the image adapter, which also has the file of
+ * EFI variables, QEMU's log is read by its own, everything else is libvirt's.
  */
 #include "daemon/host.h"
 
@@ -12,7 +12,8 @@
 
 static bool is_volume_op(enum op_kind kind)
 {
-	return kind == OP_PREPARE || kind == OP_CLEAN || kind == OP_DROP || kind == OP_FILL;
+	return kind == OP_PREPARE || kind == OP_CLEAN || kind == OP_DROP || kind == OP_FILL ||
+		kind == OP_MIGRATE_READ_NVRAM || kind == OP_MIGRATE_WRITE_NVRAM;
 }
 
 static void host_start(struct hypervisor *hv)

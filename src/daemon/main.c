@@ -26,7 +26,6 @@
 #include "io/kvm.h"
 #include "io/manifest_dir.h"
 #include "io/notify.h"
-#include "io/nvram_file.h"
 #include "io/peer_relay.h"
 #include "io/peer_relay_spawn.h"
 #include "io/peer_tls.h"
@@ -313,18 +312,6 @@ static void end_relay(void *ctx, const char *migration)
 	travel_end_relay(ctx, migration);
 }
 
-static int read_nvram(void *ctx, const char *path, struct nvram *ret, struct err *err)
-{
-	(void)ctx;
-	return nvram_file_read(path, ret, err);
-}
-
-static int write_nvram(void *ctx, const char *path, const struct nvram *nvram, struct err *err)
-{
-	(void)ctx;
-	return nvram_file_write(path, nvram, err);
-}
-
 static bool is_relay_wanted(const void *ctx, const char *migration)
 {
 	return agent_needs_relay(ctx, migration);
@@ -351,8 +338,6 @@ static int enable_migrations(struct program *p, struct err *err)
 			"migrations.disableTLS: guests on their way can be read by whoever can read the network");
 	p->options.relay_end = end_relay;
 	p->options.relay_ctx = &p->host;
-	p->options.nvram_read = read_nvram;
-	p->options.nvram_write = write_nvram;
 	travel_sweep_relays(&p->host, is_relay_wanted, p->agent);
 	return 0;
 }

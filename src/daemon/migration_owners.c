@@ -151,27 +151,11 @@ static int take_cargo(struct migration_call *c, const char *document)
 	return ret;
 }
 
-/* What makes no sense is passed over: QEMU has them, too. A file that cannot be written is waited for. */
-static bool keep_variables(struct migration_call *c, const char *document)
-{
-	struct err err;
-
-	if (variables_keep(c->agent, c->m, document, &err) == 0)
-		return true;
-	if (!streq(c->g->trouble, err.msg))
-		log_text(LOG_LEVEL_ERROR, "%s/%s: the variables of its firmware that '%s' sent: %s",
-			c->g->meta.ns, c->g->vmi, c->g->peer, err.msg);
-	replace_str(&c->g->trouble, err.msg);
-	return err.code == ERR_INVALID;
-}
-
 void migration_own(struct agent *agent, struct migration *g, const char *document, struct now now)
 {
 	struct migration_call c = { .agent = agent, .g = g, .now = now };
 
 	c.m = machines_get(&agent->machines, g->meta.ns, g->vmi);
-	if (!keep_variables(&c, document))
-		return; /* it will be said again */
 	if (take_cargo(&c, document) < 0)
 		return;
 	migration_object_commits(g, document);

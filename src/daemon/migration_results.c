@@ -2,6 +2,7 @@
 /* What came of the ops of a migration. Loop thread only. */
 #include "core/migration.h"
 #include "daemon/agent_private.h"
+#include "daemon/arrivals.h"
 #include "daemon/migrations.h"
 
 /* Each attempt needs a new relay at the target. */
@@ -53,6 +54,10 @@ void migrations_result(struct agent *agent, struct machine *m, const struct op_r
 		g->unsealed = !good;
 	} else if (result->kind == OP_MIGRATE_PASS) {
 		g->passed = good;
+	} else if (result->kind == OP_MIGRATE_READ_NVRAM) {
+		variables_read(g, result);
+	} else if (result->kind == OP_MIGRATE_WRITE_NVRAM) {
+		variables_written(g, result);
 	} else if (result->kind == OP_MIGRATE_PREPARE && good && g->state == MIGRATION_IN) {
 		g->prepared = true;
 		g->say_at = 0;

@@ -269,6 +269,14 @@ static void step_take_over(struct migration_call *c)
 	migration_own(c->agent, c->g, c->g->document, c->now);
 }
 
+/* What is not taken will be said again. */
+static void step_own(struct migration_call *c)
+{
+	autofree char *commit = take(&c->g->commit);
+
+	migration_own(c->agent, c->g, commit, c->now);
+}
+
 static void step_nothing(struct migration_call *c)
 {
 	(void)c;
@@ -330,6 +338,9 @@ static void (*const steps[MIGRATION_STEP_MAX])(struct migration_call *c) = {
 	[MIGRATION_STEP_PREPARE]       = step_nothing,
 	[MIGRATION_STEP_COMPLETE]      = step_complete,
 	[MIGRATION_STEP_TAKE_OVER]     = step_take_over,
+	[MIGRATION_STEP_READ_NVRAM]    = step_nothing,
+	[MIGRATION_STEP_WRITE_NVRAM]   = step_nothing,
+	[MIGRATION_STEP_OWN]           = step_own,
 	[MIGRATION_STEP_BREAK]         = step_break,
 	[MIGRATION_STEP_MENDED]        = step_mended,
 	[MIGRATION_STEP_RELAY]         = step_nothing,

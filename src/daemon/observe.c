@@ -258,6 +258,8 @@ static bool is_told(const struct machine *m, const struct op_result *result)
 		return m->dom.probes[m->dom.probing].bad != 1;
 	if (result->kind == OP_AGENT_CREDENTIALS)
 		return true; /* by a step of its own */
+	if (result->kind == OP_MIGRATE_READ_NVRAM || result->kind == OP_MIGRATE_WRITE_NVRAM)
+		return true; /* as what they are of its migration */
 	if (was_called_off(m, result))
 		return true;
 	return result->err.code == ERR_NO_IMAGE && m->vmi->tries > IMAGE_NOTES_MAX;

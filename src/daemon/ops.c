@@ -9,6 +9,7 @@
 #include "core/domxml.h"
 #include "core/host_ports.h"
 #include "core/migration_offer.h"
+#include "core/nvram.h"
 #include "core/phase.h"
 #include "daemon/obstacles.h"
 
@@ -214,7 +215,7 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		return;
 	}
 	op->domain = m->vmi->domain ? xstrdup(m->vmi->domain) : domain_name(m->ns, m->name);
-	op->keep_nvram = m->vmi->domain || (m->vmi->typed.efi_persistent && *m->vmi->owner);
+	op->keep_nvram = m->vmi->domain || nvram_is_kept(m->vmi);
 	op->directory = agent_run_directory(agent, m->vmi);
 	if (domain_is_kept(&m->vmi->typed))
 		op->kept = agent_kept_directory(agent, m->vmi->owner);
@@ -240,6 +241,8 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 		fill_seal(agent, m, op);
 	if (op->kind == OP_MIGRATE_PREPARE)
 		fill_migrate_prepare(agent, m, op);
+	if (op->kind == OP_MIGRATE_WRITE_NVRAM)
+		op->nvram = xstrdup(m->migration->nvram);
 	if (op->kind == OP_READ)
 		op->jobs = jobs_of(agent, m);
 	if (op->kind == OP_PROBE)

@@ -2,68 +2,79 @@
 /*
  * The variables of a guest's EFI firmware, if they are kept with its VM. QEMU brings them along in the guest's memory, but
  * writes them to the target's file only when the guest goes on there: whatever dies before that would take them
- * along. So the source sends what its file holds when the guest is handed over, and the target has it in its own file
- * before it is the owner.
+ * along. So the source reads what its file holds when the guest is handed over, and sends it; and the target has it in its
+ * own file before it is the owner.
  */
-#include "core/domxml.h"
+#include "core/json.h"
+#include "core/migration.h"
 #include "core/nvram.h"
 #include "daemon/arrivals.h"
+#include "daemon/migrations.h"
 
-/* Owned by the caller; NULL: they go with the run. */
-static char *path_of(const struct agent *agent, const struct vmi *vmi)
+#define KEY "nvram"
+
+/* That it cannot be read, now or ever. */
+static bool is_hopeless(const struct migration *g, enum err_code code)
 {
-	autofree char *kept = agent_kept_directory(agent, vmi->owner);
-	struct domain_context context = { .kept = kept };
-
-	return domain_nvram(&vmi->typed, &context);
+	return code == ERR_NOT_FOUND || code == ERR_TOO_LARGE || g->nvram_tries == NVRAM_TRIES_MAX;
 }
 
-void variables_add(cJSON *json, const struct agent *agent, const struct machine *m)
+/* What cannot be read is left to QEMU: the guest is not to wait for it. */
+void variables_read(struct migration *g, const struct op_result *result)
 {
-	const struct agent_options *o = agent->options;
-	autofree char *path = o->nvram_read ? path_of(agent, m->vmi) : NULL;
-	struct nvram nvram;
-	struct err err;
+	enum err_code code = result->err.code;
 
-	if (!path)
+	if (g->state != MIGRATION_RELEASED)
 		return;
-	if (o->nvram_read(o->nvram_ctx, path, &nvram, &err) < 0) {
-		log_text(LOG_LEVEL_ERROR, "%s/%s: the variables of its firmware: %s", m->ns,
-			m->name, err.msg);
-		return;
-	}
-	cJSON_AddItemToObject(json, "nvram", nvram_pack(&nvram));
-	nvram_done(&nvram);
+	g->nvram_tries++;
+	g->nvram_known = !code || is_hopeless(g, code);
+	replace_str(&g->nvram, result->text);
+	if (code && g->nvram_known)
+		log_text(LOG_LEVEL_ERROR, "%s/%s: the variables of its firmware: %s", g->meta.ns,
+			g->vmi, result->err.msg);
 }
 
-static int keep(const struct agent *agent, const struct machine *m, const cJSON *json,
-	struct err *err)
+void variables_add(cJSON *json, const struct migration *g)
 {
-	const struct agent_options *o = agent->options;
-	autofree char *path = path_of(agent, m->vmi);
-	struct nvram nvram;
-	int rc;
-
-	if (!json || !path)
-		return 0;
-	rc = nvram_unpack(json, &nvram, err);
-	if (rc < 0)
-		return rc;
-	rc = o->nvram_write(o->nvram_ctx, path, &nvram, err);
-	nvram_done(&nvram);
-	return rc;
+	if (g && g->role == MIGRATION_SOURCE && g->nvram)
+		cJSON_AddRawToObject(json, KEY, g->nvram);
 }
 
-int variables_keep(const struct agent *agent, const struct machine *m, const char *document,
-	struct err *err)
+/* Of a VM that keeps none here nothing is taken. */
+static char *find(const struct machine *m, const char *document)
 {
-	cJSON *json;
-	int rc;
+	cJSON *json = m && m->vmi && nvram_is_kept(m->vmi) ? cJSON_Parse(document) : NULL;
+	cJSON *nvram = cJSON_DetachItemFromObjectCaseSensitive(json, KEY);
 
-	if (!m->vmi || !agent->options->nvram_write)
-		return 0;
-	json = cJSON_Parse(document ? document : "");
-	rc = keep(agent, m, cJSON_GetObjectItemCaseSensitive(json, "nvram"), err);
 	cJSON_Delete(json);
-	return rc;
+	return nvram ? json_take_text(nvram) : NULL;
+}
+
+void variables_await(struct migration *g, const struct machine *m)
+{
+	char *nvram = find(m, g->commit);
+
+	free(g->nvram);
+	g->nvram = nvram;
+}
+
+static void tell(struct migration *g, const struct err *err)
+{
+	if (!streq(g->trouble, err->msg))
+		log_text(LOG_LEVEL_ERROR, "%s/%s: the variables of its firmware that '%s' sent: %s",
+			g->meta.ns, g->vmi, g->peer, err->msg);
+	replace_str(&g->trouble, err->msg);
+}
+
+/* What makes no sense is passed over: QEMU has them, too. A file that cannot be written is waited for: COMMIT will be said
+ * again. */
+void variables_written(struct migration *g, const struct op_result *result)
+{
+	if (!g->commit)
+		return;
+	if (result->err.code)
+		tell(g, &result->err);
+	if (result->err.code && result->err.code != ERR_INVALID)
+		free(take(&g->commit));
+	free(take(&g->nvram));
 }

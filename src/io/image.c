@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The course of an op: PREPARE is checked on the pool, then qemu-img makes one image after the other,
- * then the pool gives them their names; CLEAN and DROP are one piece of work on the pool.
+ * then the pool gives them their names; all others are one piece of work on the pool.
  */
 #include "io/image_private.h"
 
@@ -13,12 +13,13 @@ static void job_answer(struct job *job)
 	struct op_result result = { .id = job->op.id,
 		.kind = job->op.kind,
 		.err = job->err,
-		.text = job->kept ? job->op.work[0].target : NULL };
+		.text = job->kept ? job->op.work[0].target : job->text };
 
 	image->busy--;
 	image->sink.result(image->sink.ctx, &result);
 	op_done(&job->op);
 	free(job->formats);
+	free(job->text);
 	free(job);
 }
 
@@ -61,6 +62,24 @@ static void on_clean(uv_work_t *work)
 	image_clean(work->data);
 }
 
+static void on_read_nvram(uv_work_t *work)
+{
+	image_read_nvram(work->data);
+}
+
+static void on_write_nvram(uv_work_t *work)
+{
+	image_write_nvram(work->data);
+}
+
+/* What there is to it. */
+static uv_work_cb piece_of(enum op_kind kind)
+{
+	if (kind == OP_MIGRATE_READ_NVRAM)
+		return on_read_nvram;
+	return kind == OP_MIGRATE_WRITE_NVRAM ? on_write_nvram : on_clean;
+}
+
 void image_submit(struct image *image, const struct op *op)
 {
 	struct job *job = xcalloc(1, sizeof(*job));
@@ -73,7 +92,7 @@ void image_submit(struct image *image, const struct op *op)
 	if (op->kind == OP_PREPARE || op->kind == OP_FILL)
 		uv_queue_work(image->loop, &job->work, on_check, after_check);
 	else
-		uv_queue_work(image->loop, &job->work, on_clean, after_finish);
+		uv_queue_work(image->loop, &job->work, piece_of(op->kind), after_finish);
 }
 
 struct image *image_new(uv_loop_t *loop, const struct image_roots *roots, struct hv_sink sink)

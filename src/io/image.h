@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The volumes of a run: OP_PREPARE makes them, OP_CLEAN removes the run's folder, OP_FILL fills a claim, OP_DROP removes it. Checks and removals run
+ * The volumes of a run: OP_PREPARE makes them, OP_CLEAN removes the run's folder, OP_FILL fills a claim, OP_DROP removes it. And
+ * the file in which its firmware keeps its variables: OP_MIGRATE_READ_NVRAM, OP_MIGRATE_WRITE_NVRAM. Checks and removals run
  * on libuv's pool, images are made by qemu-img as a limited child that dies with the agent. Nothing
  * appears under its final name before it is whole and on disk.
  */
@@ -30,7 +31,7 @@ struct image_roots {                   /* NULL-terminated lists; borrowed for th
 struct image *image_new(uv_loop_t *loop, const struct image_roots *roots, struct hv_sink sink);
 
 /*
- * Takes a copy of op, which is PREPARE, FILL, CLEAN or DROP; sink.result() comes later, exactly once. Errors:
+ * Takes a copy of op, which is one of those; sink.result() comes later, exactly once. Errors:
  * ERR_NOT_FOUND (a file or qemu-img is missing), ERR_NO_IMAGE (no file stands for a reference), ERR_FORBIDDEN (outside the roots), ERR_INVALID (not an
  * image that may be used), ERR_NO_SPACE, ERR_IO; the words name volume and path.
  */

@@ -92,7 +92,7 @@ int image_remove_tree(const char *folder)
 
 /* ---- keeping it aside ------------------------------------------------------------------------------ */
 
-static int sync_folder(const char *path)
+int image_sync_folder(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
 
@@ -126,7 +126,7 @@ static int move_away(const char *folder, const char *name)
 	if (mkdir(parent, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	ret = move_aside(folder, name);
-	return ret < 0 ? ret : sync_folder(parent);
+	return ret < 0 ? ret : image_sync_folder(parent);
 }
 
 static void keep_aside(struct job *job)

@@ -24,6 +24,7 @@ struct job { /* one op under way */
 	uv_work_t work;
 	size_t next;          /* the work whose image is made next */
 	bool kept;            /* FILL: the claim has a file already */
+	char *text;           /* owned or NULL; MIGRATE_READ_NVRAM: what is in the file */
 	const char **formats; /* owned list: of each work's base, a constant */
 	uv_process_t child;
 	uv_pipe_t words; /* its stderr */
@@ -73,6 +74,12 @@ int image_finish_fill(struct job *job);
 
 /* image_clean.c: removes a folder with all that is in it; 0 if there is none, else -errno. */
 int image_remove_tree(const char *folder);
+/* So that what was made, or renamed, in it is there after a power cut; or -errno, which is in errno as well. */
+int image_sync_folder(const char *path);
+
+/* image_nvram.c, on the pool: the file with the variables of a VM's firmware. Fill job->err. */
+void image_read_nvram(struct job *job);
+void image_write_nvram(struct job *job);
 
 /* image_check.c: puts the words of an error number into job->err; …_at names the part of the path that fails. */
 int image_fail(struct job *job, const struct volume_work *work, const char *path, int error);

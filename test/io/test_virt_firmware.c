@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Firmware that a host describes, in folders as QEMU has them; the file with a firmware's variables. */
+/* Firmware that a host describes, in folders as QEMU has them. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/nvram_file.h"
 #include "io/virt_firmware.h"
 
 Suite *test_virt_firmware_suite(void);
 
-static char folder[64], etc[96], usr[96], file[96];
+static char folder[64], etc[96], usr[96];
 static const char *const folders[] = { etc, usr };
 
 static void shell(const char *command)
@@ -27,7 +26,6 @@ static void set_up(void)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(etc, sizeof(etc), "%s/etc", folder);
 	snprintf(usr, sizeof(usr), "%s/usr", folder);
-	snprintf(file, sizeof(file), "%s/nvram", folder);
 	shell("mkdir etc usr && : >code && : >vars");
 }
 
@@ -126,49 +124,6 @@ START_TEST(a_domain_that_comes)
 }
 END_TEST
 
-START_TEST(variables_in_a_file)
-{
-	uint8_t bytes[] = { 1, 2, 3, 4, 5 };
-	struct nvram out = { bytes, sizeof(bytes) }, in;
-	struct err err;
-
-	ck_assert_int_eq(nvram_file_read(file, &in, &err), -ERR_NOT_FOUND);
-	ck_assert_msg(nvram_file_write(file, &out, &err) == 0, "%s", err.msg);
-	ck_assert_msg(nvram_file_read(file, &in, &err) == 0, "%s", err.msg);
-	ck_assert_uint_eq(in.len, sizeof(bytes));
-	ck_assert_mem_eq(in.data, bytes, sizeof(bytes));
-	nvram_done(&in);
-	out.len = 2;
-	ck_assert_int_eq(nvram_file_write(file, &out, &err), 0);
-	ck_assert_int_eq(nvram_file_read(file, &in, &err), 0);
-	ck_assert_uint_eq(in.len, 2);
-	nvram_done(&in);
-}
-END_TEST
-
-/* Whoever runs as QEMU's user may have put something in its place. */
-START_TEST(what_is_no_file_is_left_alone)
-{
-	uint8_t byte = 1;
-	struct nvram out = { &byte, 1 }, in;
-	struct err err;
-
-	shell("echo secret >other; ln -s other nvram");
-	ck_assert_int_lt(nvram_file_write(file, &out, &err), 0);
-	ck_assert_int_lt(nvram_file_read(file, &in, &err), 0);
-	shell("[ \"$(cat other)\" = secret ]; rm nvram; mkdir nvram");
-	ck_assert_int_lt(nvram_file_write(file, &out, &err), 0);
-	ck_assert_int_eq(nvram_file_read(file, &in, &err), -ERR_TOO_LARGE);
-	shell("rmdir nvram; mkfifo nvram");
-	ck_assert_int_lt(nvram_file_write(file, &out, &err), 0);
-	ck_assert_int_eq(nvram_file_read(file, &in, &err), -ERR_TOO_LARGE);
-	shell("rm nvram; truncate -s 1048577 nvram");
-	ck_assert_int_eq(nvram_file_read(file, &in, &err), -ERR_TOO_LARGE);
-	shell("truncate -s 0 nvram");
-	ck_assert_int_eq(nvram_file_read(file, &in, &err), -ERR_TOO_LARGE);
-}
-END_TEST
-
 Suite *test_virt_firmware_suite(void)
 {
 	Suite *s = suite_create("virt_firmware");
@@ -179,8 +134,6 @@ Suite *test_virt_firmware_suite(void)
 	tcase_add_test(tc, an_earlier_folder_hides);
 	tcase_add_test(tc, what_anybody_may_write_is_passed_over);
 	tcase_add_test(tc, a_domain_that_comes);
-	tcase_add_test(tc, variables_in_a_file);
-	tcase_add_test(tc, what_is_no_file_is_left_alone);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -74,6 +74,11 @@ void busy_lane(void)
 	m.ops[LANE_GUEST].kind = OP_MIGRATE_RESUME;
 }
 
+void main_lane_busy(void)
+{
+	m.ops[LANE_MAIN].kind = OP_MIGRATE_WRITE_NVRAM;
+}
+
 void disconnected(void)
 {
 	view.connected = false;

@@ -22,7 +22,7 @@ void migration_set_up(void); /* the source's, before its target is ready */
 typedef void fact(void);
 
 void pauses(enum domain_reason reason); /* its domain */
-fact peer_gone, disconnected, too_late, unseen, run_is_gone, busy_lane;
+fact peer_gone, disconnected, too_late, unseen, run_is_gone, busy_lane, main_lane_busy;
 fact acked, post_copy, networked, announced, announcing;
 
 struct migration_row {

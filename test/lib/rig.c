@@ -115,6 +115,8 @@ static void work(struct rig *r, const struct op *op, struct op_result *result)
 	case OP_MIGRATE_SEAL:
 	case OP_MIGRATE_ABORT:
 	case OP_MIGRATE_ANNOUNCE:
+	case OP_MIGRATE_READ_NVRAM:
+	case OP_MIGRATE_WRITE_NVRAM:
 	case OP_MIGRATE_RESUME:
 	case OP_KIND_MAX:
 		return;

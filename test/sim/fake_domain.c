@@ -609,6 +609,8 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_MIGRATE_SEAL] = do_migrate_seal,
 	[OP_MIGRATE_ABORT] = do_migrate_abort,
 	[OP_MIGRATE_ANNOUNCE] = do_migrate_announce,
+	[OP_MIGRATE_READ_NVRAM] = fake_nvram_read,
+	[OP_MIGRATE_WRITE_NVRAM] = fake_nvram_keep,
 	[OP_MIGRATE_RESUME] = do_migrate_resume,
 };
 /* clang-format on */

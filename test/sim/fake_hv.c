@@ -49,6 +49,8 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_MIGRATE_SEAL] = 20,
 	[OP_MIGRATE_ABORT] = 5,
 	[OP_MIGRATE_ANNOUNCE] = 5,
+	[OP_MIGRATE_READ_NVRAM] = 1,
+	[OP_MIGRATE_WRITE_NVRAM] = 10,
 	[OP_MIGRATE_RESUME] = 5,
 };
 /* clang-format on */
@@ -261,7 +263,8 @@ static bool is_local(const struct op *op)
 {
 	return op->kind == OP_PREPARE || op->kind == OP_CLEAN || op->kind == OP_DROP ||
 		op->kind == OP_FILL || op->kind == OP_WORDS || op->kind == OP_MIGRATE_PREPARE ||
-		op->kind == OP_MIGRATE_SEAL;
+		op->kind == OP_MIGRATE_SEAL || op->kind == OP_MIGRATE_READ_NVRAM ||
+		op->kind == OP_MIGRATE_WRITE_NVRAM;
 }
 
 /* After an agent's kill only libvirtd knows of them. */

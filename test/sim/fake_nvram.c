@@ -4,9 +4,9 @@
  * when it begins to execute, also one that goes on after a migration; what QEMU brought along of them is lost with it
  * if it dies before. A run must find the latest.
  */
-#include <stdio.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "core/nvram.h"
 #include "sim.h"
 
@@ -78,32 +78,32 @@ void fake_nvram_purge(struct world *w, const char *vm)
 
 /* ---- what the agent reads and writes -------------------------------------------------------------------- */
 
-int fake_nvram_read(void *ctx, const char *path, struct nvram *ret, struct err *err)
+void fake_nvram_read(struct world *w, const struct op *op, struct op_result *result)
 {
-	struct world *w = ctx;
-	char vm[UID_SIZE] = "";
-	const struct fake_nvram *one;
+	const struct fake_nvram *one = find(w->fake.nvram, strrchr(op->kept, '/') + 1);
+	struct nvram nvram = { .len = WIDTH, .data = (uint8_t[WIDTH]){ 0 } };
 
-	sscanf(path, "/state/vm/%36[^/]/nvram", vm);
-	one = find(w->fake.nvram, vm);
-	if (!*vm || !one)
-		return err_set(err, ERR_NOT_FOUND, "there is no '%s'", path);
-	ret->len = WIDTH;
-	ret->data = xcalloc(1, WIDTH);
-	memcpy(ret->data, &one->number, sizeof(one->number));
-	return 0;
+	if (!one) {
+		err_set(&result->err, ERR_NOT_FOUND, "there is no '%s/nvram'", op->kept);
+		return;
+	}
+	memcpy(nvram.data, &one->number, sizeof(one->number));
+	result->text = json_take_text(nvram_pack(&nvram));
 }
 
-int fake_nvram_keep(void *ctx, const char *path, const struct nvram *nvram, struct err *err)
+void fake_nvram_keep(struct world *w, const struct op *op, struct op_result *result)
 {
-	struct world *w = ctx;
-	char vm[UID_SIZE] = "";
+	cJSON *json = cJSON_Parse(op->nvram);
+	struct nvram nvram = { .len = 0 };
 	struct fake_nvram *one;
 
-	sscanf(path, "/state/vm/%36[^/]/nvram", vm);
-	if (!*vm || nvram->len != WIDTH || w->fake.read_only)
-		return err_set(err, ERR_IO, "cannot write '%s'", path);
-	one = get(w, w->fake.nvram, vm);
-	memcpy(&one->number, nvram->data, sizeof(one->number));
-	return 0;
+	if (nvram_unpack(json, &nvram, &result->err) == 0 &&
+		(nvram.len != WIDTH || w->fake.read_only))
+		err_set(&result->err, ERR_IO, "cannot write '%s/nvram'", op->kept);
+	if (!result->err.code) {
+		one = get(w, w->fake.nvram, strrchr(op->kept, '/') + 1);
+		memcpy(&one->number, nvram.data, sizeof(one->number));
+	}
+	nvram_done(&nvram);
+	cJSON_Delete(json);
 }

@@ -327,9 +327,6 @@ void lab_prepare(struct world *w)
 		leave_out(&w->options.tuning.handover, w->without);
 	w->options.host_uuid = w->node;
 	w->certificate_days = 100;
-	w->options.nvram_read = fake_nvram_read;
-	w->options.nvram_write = fake_nvram_keep;
-	w->options.nvram_ctx = w;
 	w->options.peer_listen = w->node;
 }
 

@@ -390,14 +390,13 @@ struct fake_domain *fake_add(struct world *w, const char *name);
 struct fake_guest *fake_guest(struct world *w, const char *name);
 
 /* fake_nvram.c */
-struct nvram;
 void fake_nvram_take(struct fake_domain *dom, const struct op *op);
 void fake_nvram_boot(struct world *w, const struct fake_domain *dom); /* it is to run here … */
 /* … and executes here from now on. */
 void fake_nvram_write(struct world *w, const struct fake_domain *dom);
 void fake_nvram_purge(struct world *w, const char *vm);
-int fake_nvram_read(void *ctx, const char *path, struct nvram *ret, struct err *err);
-int fake_nvram_keep(void *ctx, const char *path, const struct nvram *nvram, struct err *err);
+void fake_nvram_read(struct world *w, const struct op *op, struct op_result *result);
+void fake_nvram_keep(struct world *w, const struct op *op, struct op_result *result);
 
 /* fake_migrate.c */
 bool fake_migrate(struct world *w, const struct op *op, uint64_t life, struct err *err);

@@ -77,6 +77,8 @@ static const struct need {
 	[OP_MIGRATE_RELAY]    = { 0,            IN(OWNER), "it is not this host's guest yet" },
 	[OP_MIGRATE_ANNOUNCE] = { IN(ABORTED),  IN(OWNER), "it is not stored that it is this host's" },
 	[OP_MIGRATE_RESUME]   = { IN(ABORTED),  IN(OWNER), "it is not stored that it is this host's" },
+	[OP_MIGRATE_READ_NVRAM]  = { IN(RELEASED), 0, "it may write yet" },
+	[OP_MIGRATE_WRITE_NVRAM] = { 0, IN(IN) | IN(COMPLETE), "it may have written already" },
 	/* clang-format on */
 };
 static const struct need recovery_needs = { IN(RELEASED), 0, "it has not gone over" };

@@ -300,6 +300,24 @@ static void has_sent(void)
 	g.progress.total = 1;
 }
 
+static void keeps_nvram(void)
+{
+	vmi.typed.bootloader = BOOTLOADER_EFI;
+	vmi.typed.efi_persistent = true;
+	strcpy(vmi.owner, "v");
+}
+
+static void nvram_known(void)
+{
+	g.nvram_known = true;
+}
+
+static void nvram_of_run(void)
+{
+	keeps_nvram();
+	vmi.owner[0] = '\0';
+}
+
 static const struct migration_row source_rows[] = {
 	{ { in_pending }, STEP(BEGIN), NULL },
 	{ { in_pending, peer_gone }, STEP(WAIT), NULL },
@@ -421,6 +439,14 @@ static const struct migration_row source_rows[] = {
 
 	{ { released }, SAY(COMMIT), NULL },
 	{ { released, said_now }, STEP(NONE), NULL },
+	{ { released, keeps_nvram }, STEP(READ_NVRAM), NULL },
+	{ { released, keeps_nvram, peer_gone }, STEP(READ_NVRAM), NULL },
+	{ { released, keeps_nvram, main_lane_busy }, STEP(NONE), NULL },
+	{ { released, keeps_nvram, nvram_known }, SAY(COMMIT), NULL },
+	{ { released, keeps_nvram, ended }, STEP(FINISH), NULL },
+	{ { released, nvram_of_run }, SAY(COMMIT), NULL },
+	{ { released, post_copy, source_waits, keeps_nvram }, STEP(READ_NVRAM), NULL },
+	{ { released, answer_held, keeps_nvram, main_lane_busy }, STEP(LET_GO), NULL },
 	{ { released, peer_gone }, STEP(NONE), NULL },
 	{ { released, cancelled }, SAY(COMMIT), NULL },
 	{ { released, ended }, STEP(FINISH), NULL },

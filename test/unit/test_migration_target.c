@@ -171,6 +171,17 @@ static void came_long_ago(void)
 	g.complete_at = NOW - MIGRATION_HEARD_MS - 1;
 }
 
+static void committed(void)
+{
+	g.commit = (char *)"{}";
+}
+
+static void committed_with_nvram(void)
+{
+	committed();
+	g.nvram = (char *)"{}";
+}
+
 static const struct migration_row target_rows[] = {
 	{ { in }, STEP(PREPARE), NULL },
 	{ { in, disconnected }, STEP(NONE), NULL },
@@ -190,6 +201,17 @@ static const struct migration_row target_rows[] = {
 	{ { complete, peer_gone }, STEP(NONE), NULL },
 	{ { complete, too_late }, STEP(LOOK), NULL }, /* however long it takes */
 	{ { complete, called_off }, STEP(ABORT), "it was cancelled" },
+	{ { ready, committed }, STEP(OWN), NULL },
+	{ { complete, committed }, STEP(OWN), NULL },
+	{ { complete, committed, main_lane_busy }, STEP(OWN), NULL },
+	{ { complete, committed, disconnected }, STEP(OWN), NULL },
+	{ { complete, committed, called_off }, STEP(ABORT), "it was cancelled" },
+	{ { ready, committed_with_nvram }, STEP(WRITE_NVRAM), NULL },
+	{ { complete, committed_with_nvram }, STEP(WRITE_NVRAM), NULL },
+	{ { complete, committed_with_nvram, disconnected }, STEP(WRITE_NVRAM), NULL },
+	{ { complete, committed_with_nvram, main_lane_busy }, SAY(COMPLETE), NULL },
+	{ { complete, committed_with_nvram, run_is_gone }, STEP(OWN), NULL },
+	{ { owner, main_lane_busy }, STEP(NONE), NULL },
 	{ { owner }, STEP(RESUME), NULL },
 	{ { owner, busy_lane }, STEP(NONE), NULL },
 	{ { owner, unseen }, STEP(NONE), NULL },

@@ -261,6 +261,8 @@ static const struct {
 	{ OP_MIGRATE_SEAL, "migrate-seal", LANE_GUEST, 30000 },
 	{ OP_MIGRATE_ABORT, "migrate-abort", LANE_URGENT, 30000 },
 	{ OP_MIGRATE_ANNOUNCE, "migrate-announce", LANE_GUEST, 30000 },
+	{ OP_MIGRATE_READ_NVRAM, "read-nvram", LANE_MAIN, 30000 },
+	{ OP_MIGRATE_WRITE_NVRAM, "write-nvram", LANE_MAIN, 30000 },
 	{ OP_MIGRATE_RESUME, "migrate-resume", LANE_GUEST, 30000 },
 	{ OP_PROBE, "probe", LANE_PROBE, 90000 },
 	{ OP_SCREENSHOT, "screenshot", LANE_ERRAND, 15000 },

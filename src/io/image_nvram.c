@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links are not followed: the folder is the VM's own, and QEMU's user may write to the file. */
-#include "io/nvram_file.h"
-
+/*
+ * The file with the variables of a guest's EFI firmware, in the VM's own folder, which QEMU has open while the guest
+ * runs: it is read where the guest does not run any more, and written where it does not run yet. Links are not followed:
+ * QEMU's user may write to the file.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/domxml.h"
+#include "core/json.h"
+#include "core/nvram.h"
+#include "io/image_private.h"
+
+static char *path_of(const struct job *job)
+{
+	return xasprintf("%s/" DOMAIN_NVRAM_FILE, job->op.kept);
+}
 
 static int failed(struct err *err, const char *what, const char *path)
 {
@@ -38,7 +50,7 @@ static int read_all(int fd, const char *path, struct nvram *ret, struct err *err
 	return failed(err, "read", path);
 }
 
-int nvram_file_read(const char *path, struct nvram *ret, struct err *err)
+static int read_file(const char *path, struct nvram *ret, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	int rc = fd < 0 ? failed(err, "open", path) : read_all(fd, path, ret, err);
@@ -64,27 +76,41 @@ static bool write_all(int fd, const struct nvram *nvram)
 	return ftruncate(fd, (off_t)nvram->len) == 0 && fsync(fd) == 0;
 }
 
-/* So that the file is there after a power cut, and not only what is in it. */
-static bool sync_folder(const char *path)
-{
-	autofree char *folder = xstrndup(path, (size_t)(strrchr(path, '/') - path));
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool good = fd >= 0 && fsync(fd) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	return good;
-}
-
-int nvram_file_write(const char *path, const struct nvram *nvram, struct err *err)
+/* In place, made if it is not there; it is on the disk afterwards, and so is its name. */
+static int write_file(const char *path, const char *folder, const struct nvram *nvram,
+	struct err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	int rc = 0;
 
 	if (fd < 0)
 		return failed(err, "open", path);
-	if (!write_all(fd, nvram) || !sync_folder(path))
+	if (!write_all(fd, nvram) || image_sync_folder(folder) < 0)
 		rc = failed(err, "write", path);
 	close(fd);
 	return rc;
+}
+
+void image_read_nvram(struct job *job)
+{
+	autofree char *path = path_of(job);
+	struct nvram nvram;
+
+	if (read_file(path, &nvram, &job->err) < 0)
+		return;
+	job->text = json_take_text(nvram_pack(&nvram));
+	nvram_done(&nvram);
+}
+
+void image_write_nvram(struct job *job)
+{
+	autofree char *path = path_of(job);
+	cJSON *json = cJSON_Parse(job->op.nvram);
+	struct nvram nvram;
+
+	if (nvram_unpack(json, &nvram, &job->err) == 0) {
+		write_file(path, job->op.kept, &nvram, &job->err);
+		nvram_done(&nvram);
+	}
+	cJSON_Delete(json);
 }
