@@ -171,8 +171,8 @@ struct op {
 	struct migration_limits limits; /* MIGRATE */
 	char *copies; /* owned or NULL; MIGRATE, MIGRATE_PREPARE: disks that are copied: "vda,vdb" */
 	char *jobs; /* owned or NULL; LIST, READ: UUIDs of domains of which is asked whether they are being copied */
-	char *directory; /* owned; PREPARE, CLEAN: the run's own folder; DROP, FILL: a claim's; COMPARE: whose free space is asked for */
-	char *aside; /* owned or NULL; CLEAN: under which name the run's folder is kept instead; its parent is made */
+	char *directory; /* owned; PREPARE, CLEAN: the run's own folder; DROP, FILL: a claim's; PURGE: kept, if it is to have another name; COMPARE: whose free space is asked for */
+	char *aside; /* owned or NULL; CLEAN, PURGE: under which name that folder is kept instead; its parent is made */
 	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes; MIGRATE_…_NVRAM: where the file is */
 	char *nvram; /* owned or NULL; MIGRATE_WRITE_NVRAM: what that is to hold (core/nvram.h) */
 	struct volume_work *work; /* owned; PREPARE, FILL */

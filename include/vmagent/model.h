@@ -331,6 +331,7 @@ struct vm {
 	int64_t epoch;                  /* of its ownership: it rises with each host; 0: 1 */
 	bool restore; /* its run went down with the host, and another is to follow whatever the strategy */
 	bool keeps;    /* a run of it had variables of the firmware or a TPM that outlive it */
+	bool lost;     /* it is another host's by right: that is kept aside, not removed */
 	bool ran_once; /* strategy Once has had its run (§14 no. 8) */
 	char *adopts; /* owned or NULL: the shut-off domain whose definition the first start replaces */
 	char *contested; /* owned or NULL: the peer to which another one of its name had moved, and may be there still */

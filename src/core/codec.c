@@ -41,6 +41,7 @@ static const struct field vm_fields[] = {
 	F(TEXT,     vm, "crashCause",    crash.cause),
 	F(BOOL,     vm, "ranOnce",       ran_once),
 	F(BOOL,     vm, "keeps",         keeps),
+	F(BOOL,     vm, "lost",          lost),
 	F(TEXT,     vm, "adopts",        adopts),
 	F(BOOL,     vm, "restore",       restore),
 	F(TEXT,     vm, "typeKind",      pins[VM_INSTANCETYPE].kind),

@@ -108,7 +108,8 @@ void step_record_strategy(struct step_call *c)
 
 void step_purge(struct step_call *c)
 {
-	happen(c->ret, KIND_VM, NULL, "removing what it kept from run to run");
+	happen(c->ret, KIND_VM, NULL, "%s what it kept from run to run",
+		c->m->vm->lost ? "putting aside" : "removing");
 }
 
 void step_forget_vm(struct step_call *c)

@@ -71,8 +71,8 @@ void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct 
 char *agent_kept_directory(const struct agent *agent, const char *vm_uid);
 /* Owned by the caller. */
 char *agent_run_directory(const struct agent *agent, const struct vmi *vmi);
-/* Under which name that is kept when the run is another host's by right; owned by the caller. */
-char *agent_aside_directory(const struct agent *agent, const struct vmi *vmi);
+/* Under which name that, or the VM's own, is kept when it is another host's by right; owned by the caller. */
+char *agent_aside_directory(const struct agent *agent, const struct object_meta *meta);
 /* It is: there are disks in it of which each host has its own. */
 bool agent_keeps_disks(const struct vmi *vmi);
 void ops_plan_list(struct agent *agent, struct now now);

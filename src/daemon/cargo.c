@@ -214,6 +214,7 @@ int cargo_vm(const struct agent *agent, const cJSON *json, bool is_new, struct v
 	if (check_text(&c, document, err) < 0 || vm_load(document, state, false, &vm, err) < 0)
 		return -(int)err->code;
 	free(take(&vm->adopts)); /* a domain of the other host */
+	vm->lost = false;
 	rc = check_meta(&c, &vm->meta, err);
 	if (rc == 0)
 		rc = agent_check_uuid(agent, vm->uuid,

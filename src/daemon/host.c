@@ -10,10 +10,13 @@
 
 #include "daemon/travel.h"
 
-static bool is_volume_op(enum op_kind kind)
+static bool is_of_files(const struct op *op)
 {
+	enum op_kind kind = op->kind;
+
 	return kind == OP_PREPARE || kind == OP_CLEAN || kind == OP_DROP || kind == OP_FILL ||
-		kind == OP_MIGRATE_READ_NVRAM || kind == OP_MIGRATE_WRITE_NVRAM;
+		kind == OP_MIGRATE_READ_NVRAM || kind == OP_MIGRATE_WRITE_NVRAM ||
+		(kind == OP_PURGE && op->aside);
 }
 
 static void host_start(struct hypervisor *hv)
@@ -29,7 +32,7 @@ static void host_submit(struct hypervisor *hv, const struct op *op)
 
 	if (travel_is_op(op->kind))
 		travel_submit(host, op);
-	else if (is_volume_op(op->kind))
+	else if (is_of_files(op))
 		image_submit(host->image, op);
 	else if (op->kind == OP_WORDS)
 		qemu_log_submit(host->log, op);

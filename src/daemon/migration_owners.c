@@ -192,24 +192,44 @@ void migration_reclaim(struct agent *agent, struct migration *g, struct now now)
 	migration_changed(&c);
 }
 
+static void tell_kept(struct migration_call *c, const char *reason, const char *words)
+{
+	autofree char *before = c->g->reason;
+
+	migration_note(c, true, reason, words);
+	c->g->reason = xasprintf("%s; %s", before, words);
+}
+
 /* Those that both hosts reach, and what a user has named, stay where they are. The others were a copy each, of which this
  * one may hold what the guest did last here: nobody but a person can tell whether it is of use. */
 static void keep_disks(struct migration_call *c)
 {
-	autofree char *path = agent_aside_directory(c->agent, c->m->vmi), *words = NULL;
+	autofree char *path = agent_aside_directory(c->agent, &c->m->vmi->meta), *words = NULL;
 
 	c->m->vmi->lost = true;
 	if (!agent_keeps_disks(c->m->vmi))
 		return;
 	words = xasprintf("its disks here are kept in '%s': remove them when nobody needs them any more",
 		path);
-	migration_note(c, true, "DisksKept", words);
-	free(c->g->reason);
-	c->g->reason =
-		xasprintf("this host was declared dead, and the other one has it; %s", words);
+	tell_kept(c, "DisksKept", words);
 }
 
-/* This host was declared dead, and the peer is the guest's home: what is left of it here ends, but for its disks. */
+/* As old as the disks: the other host has those of its own time. */
+static void keep_state(struct migration_call *c)
+{
+	autofree char *path = agent_aside_directory(c->agent, &c->m->vm->meta), *words = NULL;
+
+	c->m->vm->lost = true;
+	if (!c->m->vm->keeps)
+		return;
+	words = xasprintf(
+		"what it kept here from run to run stays: any EFI variables in '%s', any TPM's state with libvirt",
+		path);
+	tell_kept(c, "StateKept", words);
+}
+
+/* This host was declared dead, and the peer is the guest's home: what is left of it here ends, but for its disks and
+ * what it kept. */
 void migration_lose(struct agent *agent, struct migration *g, struct now now)
 {
 	struct migration_call c = { .agent = agent, .g = g, .now = now };
@@ -226,8 +246,11 @@ void migration_lose(struct agent *agent, struct migration *g, struct now now)
 		"%s/%s: peer '%s' has it since this host was declared dead: what runs of it here ends, "
 		"its disks are kept",
 		g->meta.ns, g->vmi, g->peer);
-	if (c.m && c.m->vmi) {
+	if (c.m && c.m->vmi)
 		keep_disks(&c);
+	if (c.m && c.m->vm)
+		keep_state(&c);
+	if (c.m && c.m->vmi) {
 		move_origin(&c, KIND_VMI, c.m->vmi->meta.uid);
 		migration_note_failed(&c);
 		migration_end_run(&c, PHASE_FAILED);

@@ -29,10 +29,10 @@ char *agent_run_directory(const struct agent *agent, const struct vmi *vmi)
 	return xasprintf("%s/vmi/%s", agent->options->state_dir, vmi->meta.uid);
 }
 
-char *agent_aside_directory(const struct agent *agent, const struct vmi *vmi)
+char *agent_aside_directory(const struct agent *agent, const struct object_meta *meta)
 {
-	return xasprintf("%s/lost/%s_%s.%s", agent->options->state_dir, vmi->meta.ns,
-		vmi->meta.name, vmi->meta.uid);
+	return xasprintf("%s/lost/%s_%s.%s", agent->options->state_dir, meta->ns, meta->name,
+		meta->uid);
 }
 
 bool agent_keeps_disks(const struct vmi *vmi)
@@ -99,7 +99,8 @@ static void fill_claim(const struct agent *agent, const struct machine *m, struc
 	op->xml = domain_metadata_xml(&context);
 }
 
-/* Its VM has no run any more: whoever removes it is the VM itself. */
+/* Its VM has no run any more: whoever removes it is the VM itself. What is lost to another host is put aside, but for its
+ * TPM, which libvirt goes on keeping. */
 static void fill_purge(const struct agent *agent, const struct machine *m, struct op *op)
 {
 	const char *uid = m->vm->meta.uid;
@@ -115,6 +116,10 @@ static void fill_purge(const struct agent *agent, const struct machine *m, struc
 	op->xml = domain_purge_xml(m->vm->uuid, &context);
 	copy_str(op->vmi_uid, UID_SIZE, uid);
 	copy_str(op->uuid, UID_SIZE, m->vm->uuid);
+	if (!m->vm->lost)
+		return;
+	op->directory = xstrdup(op->kept);
+	op->aside = agent_aside_directory(agent, &m->vm->meta);
 }
 
 static void fill_prepare(const struct agent *agent, const struct machine *m, struct op *op)
@@ -252,7 +257,7 @@ static void fill_op(const struct agent *agent, const struct machine *m, struct o
 	if (op->kind == OP_PREPARE)
 		fill_prepare(agent, m, op);
 	if (op->kind == OP_CLEAN && m->vmi->lost && agent_keeps_disks(m->vmi))
-		op->aside = agent_aside_directory(agent, m->vmi);
+		op->aside = agent_aside_directory(agent, &m->vmi->meta);
 }
 
 static struct op *op_new(struct agent *agent, enum op_kind kind)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The volumes of a run: OP_PREPARE makes them, OP_CLEAN removes the run's folder, OP_FILL fills a claim, OP_DROP removes it. And
+ * The volumes of a run: OP_PREPARE makes them, OP_CLEAN removes the run's folder, OP_FILL fills a claim, OP_DROP removes it. OP_CLEAN and OP_PURGE may have it kept under another name. And
  * the file in which its firmware keeps its variables: OP_MIGRATE_READ_NVRAM, OP_MIGRATE_WRITE_NVRAM. Checks and removals run
  * on libuv's pool, images are made by qemu-img as a limited child that dies with the agent. Nothing
  * appears under its final name before it is whole and on disk.

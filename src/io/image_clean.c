@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Removing a run's folder, or a claim's, or keeping it aside. It is removed by open folders, never following a link. A guest that shared one may have made
+ * Removing a run's folder, or a claim's, or keeping it, or a VM's, aside. It is removed by open folders, never following a link. A guest that shared one may have made
  * it of any depth: what lies too deep is moved up, and goes in the next round. A folder that is gone already is fine.
  */
 #include <dirent.h>
@@ -117,12 +117,14 @@ static int move_aside(const char *folder, const char *name)
 	return -EEXIST;
 }
 
-/* Only root looks there: it may hold what a Secret says. */
+/* Only root looks there: it may hold what a Secret says. What is empty is not kept. */
 static int move_away(const char *folder, const char *name)
 {
 	autofree char *parent = xstrndup(name, (size_t)(strrchr(name, '/') - name));
 	int ret;
 
+	if (rmdir(folder) == 0)
+		return 0;
 	if (mkdir(parent, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	ret = move_aside(folder, name);
@@ -134,7 +136,7 @@ static void keep_aside(struct job *job)
 	int ret = move_away(job->op.directory, job->op.aside);
 
 	if (ret < 0)
-		err_set(&job->err, ERR_IO, "cannot keep the run's folder '%s' as '%s': %s",
+		err_set(&job->err, ERR_IO, "cannot keep the folder '%s' as '%s': %s",
 			job->op.directory, job->op.aside, strerror(-ret));
 }
 

@@ -615,13 +615,24 @@ START_TEST(test_kept_aside)
 }
 END_TEST
 
+START_TEST(test_what_is_empty_is_not_kept)
+{
+	autofree char *lost = path_in(w.folder, "lost"), *name = path_in(lost, "default_web.uid");
+
+	shell("mkdir '%s'%s", w.run, "");
+	ck_assert_msg(keep_aside(name) == ERR_OK, "%s", w.err.msg);
+	ck_assert(!exists(w.run) && !exists(lost));
+}
+END_TEST
+
 START_TEST(test_cannot_be_kept_aside)
 {
 	autofree char *lost = path_in(w.folder, "lost"), *name = path_in(lost, "default_web.uid");
 
 	shell("mkdir '%s'; touch '%s'", w.run, lost);
+	shell("touch '%s/%s'", w.run, "root.qcow2");
 	ck_assert_int_eq(keep_aside(name), ERR_IO);
-	assert_said("cannot keep the run's folder");
+	assert_said("cannot keep the folder");
 	ck_assert(exists(w.run));
 }
 END_TEST
@@ -676,6 +687,7 @@ Suite *test_image_suite(void)
 	tcase_add_test(tcase, test_clean_takes_all_and_only_that);
 	tcase_add_test(tcase, test_clean_does_not_follow_a_link_itself);
 	tcase_add_test(tcase, test_kept_aside);
+	tcase_add_test(tcase, test_what_is_empty_is_not_kept);
 	tcase_add_test(tcase, test_cannot_be_kept_aside);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -469,16 +469,22 @@ static void do_migrate_prepare(struct world *w, const struct op *op, struct op_r
 	result->text = op->post_copy ? xstrdup("{\"postCopy\":true}") : NULL;
 }
 
+/* … without the UID. */
+static void keep_aside(struct world *w, const struct op *op)
+{
+	autofree char *name = op->aside
+		? xstrndup(op->aside, (size_t)(strrchr(op->aside, '.') - op->aside))
+		: NULL;
+
+	if (name)
+		fake_claim(w, name, true);
+}
+
 static void do_clean(struct world *w, const struct op *op, struct op_result *result)
 {
 	(void)result;
 	remove_dir(&w->fake, op->vmi_uid);
-	if (op->aside) { /* … without the UID */
-		autofree char *name =
-			xstrndup(op->aside, (size_t)(strrchr(op->aside, '.') - op->aside));
-
-		fake_claim(w, name, true);
-	}
+	keep_aside(w, op);
 }
 
 static void do_purge(struct world *w, const struct op *op, struct op_result *result)
@@ -486,6 +492,7 @@ static void do_purge(struct world *w, const struct op *op, struct op_result *res
 	(void)result;
 	remove_dir(&w->fake, strrchr(op->kept, '/') + 1);
 	fake_nvram_purge(w, strrchr(op->kept, '/') + 1);
+	keep_aside(w, op);
 }
 
 static void do_migrate_abort(struct world *w, const struct op *op, struct op_result *result)

@@ -261,8 +261,9 @@ static bool is_op(const struct pending *p)
 /* Volumes are made by children that die with the agent; a log is a file that it reads itself. */
 static bool is_local(const struct op *op)
 {
-	return op->kind == OP_PREPARE || op->kind == OP_CLEAN || op->kind == OP_DROP ||
-		op->kind == OP_FILL || op->kind == OP_WORDS || op->kind == OP_MIGRATE_PREPARE ||
+	return (op->kind == OP_PURGE && op->aside) || op->kind == OP_PREPARE ||
+		op->kind == OP_CLEAN || op->kind == OP_DROP || op->kind == OP_FILL ||
+		op->kind == OP_WORDS || op->kind == OP_MIGRATE_PREPARE ||
 		op->kind == OP_MIGRATE_SEAL || op->kind == OP_MIGRATE_READ_NVRAM ||
 		op->kind == OP_MIGRATE_WRITE_NVRAM;
 }
