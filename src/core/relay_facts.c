@@ -235,28 +235,35 @@ static bool is_added(const char *fact)
 	return false;
 }
 
-/* prepared is sorted */
-static bool has(const struct facts_set *prepared, const char *fact)
+/* How often it stands there; the set is sorted. */
+static size_t times(const struct facts_set *set, const char *fact)
 {
-	return is_added(fact) ||
-		(prepared->n &&
-			bsearch(&fact, prepared->list, prepared->n, sizeof(char *), by_text));
+	char **found = set->n ? bsearch(&fact, set->list, set->n, sizeof(char *), by_text) : NULL;
+	char **from = found, **to = found;
+
+	if (!found)
+		return 0;
+	while (from > set->list && streq(from[-1], fact))
+		from--;
+	while (to < set->list + set->n && streq(*to, fact))
+		to++;
+	return (size_t)(to - from);
 }
 
-static bool tells(const struct facts_set *told, const char *fact)
-{
-	for (size_t i = 0; i < told->n; i++)
-		if (streq(told->list[i], fact))
-			return true;
-	return false;
-}
-
-/* The first that is told and was not prepared there, or NULL. */
+/* The first that is told more often than it was prepared there, or NULL: of two elements of a name libvirt may read
+ * either. */
 static const char *first_other(const struct facts_set *prepared, const struct facts_set *told)
 {
-	for (size_t i = 0; i < told->n; i++)
-		if (!has(prepared, told->list[i]))
-			return told->list[i];
+	size_t run;
+
+	for (size_t i = 0; i < told->n; i += run) {
+		const char *fact = told->list[i];
+
+		for (run = 1; i + run < told->n && streq(told->list[i + run], fact);)
+			run++;
+		if (run > MAX(times(prepared, fact), (size_t)is_added(fact)))
+			return fact;
+	}
 	return NULL;
 }
 
@@ -264,7 +271,7 @@ static const char *first_other(const struct facts_set *prepared, const struct fa
 static const char *first_lacking(const struct facts_set *prepared, const struct facts_set *told)
 {
 	for (size_t i = 0; i < prepared->n; i++)
-		if (is_binding(prepared->list[i]) && !tells(told, prepared->list[i]))
+		if (is_binding(prepared->list[i]) && !times(told, prepared->list[i]))
 			return prepared->list[i];
 	return NULL;
 }
@@ -296,7 +303,7 @@ static const char *first_of_none(const struct xml_facts *prepared, const struct 
 		bool known = is_added(told->list[i]);
 
 		for (size_t k = 1; k < prepared->n && !known; k++)
-			known = has(&prepared->sets[k], told->list[i]);
+			known = times(&prepared->sets[k], told->list[i]) > 0;
 		if (!known)
 			return told->list[i];
 	}
@@ -364,7 +371,7 @@ static int compare_domain(const struct facts_set *prepared, const struct facts_s
 	struct err *err)
 {
 	const char *other = first_other(prepared, told);
-	const char *lacking = tells(told, "domain") ? first_lacking(prepared, told) : NULL;
+	const char *lacking = times(told, "domain") ? first_lacking(prepared, told) : NULL;
 
 	if (other)
 		return refuse_other(other, "not prepared", err);

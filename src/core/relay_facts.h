@@ -37,7 +37,7 @@ struct xml_facts *facts_new(void);
 /* Of a device, by its index, or 0: of none. */
 void facts_add(struct xml_facts *facts, size_t device, const char *fact);
 size_t facts_add_device(struct xml_facts *facts, const char *path); /* its index */
-void facts_sort(struct xml_facts *facts); /* what is compared with others must be */
+void facts_sort(struct xml_facts *facts);                           /* what is compared must be */
 
 /* Whether libvirt adds, drops and spells out the element of that path by itself, with all
  * that is below it. */

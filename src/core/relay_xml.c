@@ -13,6 +13,7 @@
 
 #define DEPTH_MAX    32
 #define ELEMENTS_MAX 20000
+#define DEVICES_MAX  1000
 #define SHOWN        "%.120s" /* of what comes from outside, in words */
 #define DEVICES      "domain/devices"
 #define UNIT         "KiB" /* in which libvirt tells memory */
@@ -157,6 +158,9 @@ static int visit(struct walk *w, const xmlNode *node, const char *parent, bool f
 
 	if (depth > DEPTH_MAX || ++w->elements > ELEMENTS_MAX)
 		return err_set(w->err, ERR_TOO_LARGE, "the XML is too deep or too large");
+	if (is_device && w->into->n > DEVICES_MAX)
+		return err_set(w->err, ERR_TOO_LARGE, "the XML has more than %d devices",
+			DEVICES_MAX);
 	if (is_device)
 		w->device = facts_add_device(w->into, path);
 	free_here = free_here || facts_harmless(path);
@@ -229,6 +233,7 @@ static int compare(const struct xml_facts *facts, const xmlNode *top, struct err
 
 	if (rc == 0)
 		rc = visit(&w, top, "", false, 0);
+	facts_sort(told);
 	if (rc == 0)
 		rc = facts_compare(facts, told, err);
 	xml_facts_free(told);

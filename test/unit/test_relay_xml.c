@@ -74,6 +74,13 @@ static const struct {
 	{ DOMAIN(MEMORY, OS,
 		  "<disk type='file' device='disk'><driver name='qemu' type='qcow2'/><source file='/vm/overlay'/><backingStore/></disk>"),
 		"lacks 'domain/devices/disk/backingStore" },
+	/* … and of two drivers libvirt may take the one without a type. */
+	{ DOMAIN(MEMORY, OS,
+		  "<disk type='file' device='disk'><driver name='qemu'/><driver type='raw'/><source file='/vm/data'/></disk>"),
+		"has 'domain/devices/disk/driver', which was prepared for another device" },
+	{ DOMAIN(MEMORY, OS,
+		  "<interface type='bridge'><source bridge='br1'/><source bridge='br1'/></interface>"),
+		"has 'domain/devices/interface/source" },
 	/* What others read as well would be written to. */
 	{ DOMAIN(MEMORY, OS,
 		  "<disk type='file' device='cdrom'><driver name='qemu' type='raw'/><source file='/images/seed'/></disk>"),
