@@ -110,10 +110,11 @@ static int read_object(const struct agent *agent, const char *text, const char *
 		return err_set(err, ERR_INVALID, "an object that came with it: %s", words);
 	}
 	if (may_come(manifest.kind) && streq(manifest.ns, ns)) {
+		const char *uid = node_text(root, "metadata.uid"); /* or NULL: it gets one here */
+
 		*ret = record_new(&manifest);
-		copy_str((*ret)->meta.uid, UID_SIZE,
-			is_uuid(node_text(root, "metadata.uid")) ? node_text(root, "metadata.uid")
-								 : "");
+		if (uid && is_uuid(uid))
+			copy_str((*ret)->meta.uid, UID_SIZE, uid);
 		record_load_state(*ret, root);
 	} else {
 		rc = err_set(err, ERR_INVALID, "a %s does not come with a virtual machine",
