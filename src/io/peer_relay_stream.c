@@ -201,9 +201,9 @@ static void close_stream(struct stream *s, bool good)
 		relay_set_finish(s->relay, RELAY_FINISH_LOST);
 	if (good)
 		link_bye(&s->remote, s->channel != RELAY_RPC && outward->eof);
+	let_out(s); /* whoever sees its end may come again at once */
 	link_close(&s->local);
 	link_close(&s->remote);
-	let_out(s);
 	buf_done(&s->held);
 	buf_done(&s->forth.in);
 	buf_done(&s->forth.out);
