@@ -35,7 +35,8 @@ struct args { /* all strings are borrowed from argv */
 		*pki;
 	const char *files[FILES_MAX];
 	size_t n_files;
-	bool help, all_namespaces, watch, watch_only, no_headers, force, paused, all, client;
+	bool help, all_namespaces, watch, watch_only, no_headers, show_labels, force, paused, all,
+		client;
 	bool check; /* migrate */
 	bool proxy_only, preserve_session, move_cursor, stdio;
 	bool recursive, ignore_not_found, now, yes, cancel, if_system_stops;

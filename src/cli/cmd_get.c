@@ -227,6 +227,7 @@ const struct command command_get = {
 		"  vmactl get vmi web -o jsonpath='{.status.phase}{\"\\n\"}'\n"
 		"  vmactl get events --sort-by=.metadata.creationTimestamp",
 	.options = TAKES(OUTPUT) | TAKES(ALL_NAMESPACES) | TAKES(WATCH) | TAKES(WATCH_ONLY) |
-		TAKES(SELECTOR) | TAKES(SORT_BY) | TAKES(NO_HEADERS) | TAKES(IGNORE_NOT_FOUND),
+		TAKES(SELECTOR) | TAKES(SORT_BY) | TAKES(NO_HEADERS) | TAKES(SHOW_LABELS) |
+		TAKES(IGNORE_NOT_FOUND),
 	.run = run,
 };

@@ -26,6 +26,7 @@
 	X(SELECTOR, 'l', "selector", TEXT, selector, "SELECTOR", "only objects with these labels")   \
 	X(SORT_BY, 0, "sort-by", TEXT, sort_by, "PATH", "sort by a field, given as jsonpath")        \
 	X(NO_HEADERS, 0, "no-headers", FLAG, no_headers, NULL, "print no column names")              \
+	X(SHOW_LABELS, 0, "show-labels", FLAG, show_labels, NULL, "a column with all labels")         \
 	X(FILE, 'f', "filename", FILES, files, "FILE", "a file, a folder, or - for standard input")  \
 	X(RECURSIVE, 'R', "recursive", FLAG, recursive, NULL, "folders with the folders in them")    \
 	X(VALIDATE, 0, "validate", FLAG, validate, NULL,                                             \

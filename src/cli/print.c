@@ -108,6 +108,7 @@ int printer_init(struct printer *p, const struct cli *cli, struct fault *fault)
 	struct err err = { 0 };
 
 	*p = (struct printer){ .no_headers = cli->args.no_headers,
+		.show_labels = cli->args.show_labels,
 		.with_namespace = cli->args.all_namespaces };
 	if (cli->args.output && parse_format(p, cli->args.output, &err))
 		return fault_set(fault, EXIT_USAGE, "%s", err.msg);
@@ -136,6 +137,8 @@ static void set_columns(struct printer *p, const struct resource *resource)
 	for (const struct column *c = resource->columns; c->title; c++)
 		if (p->wide || !c->wide)
 			add_column(p, c->title, c->path, c->cell, NULL);
+	if (p->show_labels)
+		add_column(p, "LABELS", ".metadata.labels", CELL_LABELS, NULL);
 	p->resource = resource;
 }
 
@@ -236,6 +239,26 @@ static void add_modes(struct printer *p, const struct node *found)
 	table_add(&p->table, text);
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+	return strcmp((*(struct node *const *)a)->key, (*(struct node *const *)b)->key);
+}
+
+static void add_labels(struct printer *p, const struct node *labels)
+{
+	struct node *sorted = node_copy(labels);
+	struct buf text = { 0 };
+
+	if (sorted && sorted->n_children)
+		qsort(sorted->children, sorted->n_children, sizeof(struct node *), compare_keys);
+	for (size_t i = 0; sorted && i < sorted->n_children; i++)
+		buf_printf(&text, "%s%s=%s", i ? "," : "", sorted->children[i]->key,
+			sorted->children[i]->text);
+	table_add(&p->table, text.data ? text.data : "<none>");
+	buf_done(&text);
+	node_free(sorted);
+}
+
 static void add_why(struct printer *p, const struct node *status)
 {
 	const char *failure = node_text(status, "migrationState.failureReason");
@@ -280,6 +303,9 @@ static void add_cell(struct printer *p, enum cell cell, const struct node *found
 		break;
 	case CELL_MODES:
 		add_modes(p, found);
+		break;
+	case CELL_LABELS:
+		add_labels(p, found);
 		break;
 	case CELL_WHY:
 		add_why(p, found);

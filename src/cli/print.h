@@ -27,7 +27,7 @@ struct print_column {
 
 struct printer {
 	enum format format;
-	bool wide, with_namespace, with_type, no_headers;
+	bool wide, with_namespace, with_type, no_headers, show_labels;
 	struct jsonpath *template;                      /* owned; JSONPATH */
 	const struct resource *resource;                /* whose columns are set */
 	struct print_column columns[TABLE_COLUMNS_MAX]; /* owned */

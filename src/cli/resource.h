@@ -18,6 +18,7 @@ enum cell {
 	CELL_WELL,     /* Ready or NotReady of a condition's status */
 	CELL_PHASE,    /* … or Terminating, while it is being deleted */
 	CELL_MODES,    /* "RWO,RWX" of a claim */
+	CELL_LABELS,   /* "a=b,c=d" */
 	CELL_WHY,      /* of a migration's status: why it failed, or what it waits for */
 };
 

@@ -79,6 +79,7 @@ is '… where it is and goes are labels of its run' "$(at a get vmi -o name \
 	-l kubevirt.io/nodeName=host-a,kubevirt.io/migrationTargetNodeName=host-b)" virtualmachineinstance.kubevirt.io/one
 shows '… its VM says where it goes' "on its way to 'host-b'" at a explain one
 shows '… and whence it comes' "on its way here from 'host-a'" at b explain one
+shows '… which are shown' 'kubevirt.io/migrationTargetNodeName=host-b,kubevirt.io/nodeName=host-a' at a get vmi one --show-labels
 is '… its VM waits for it as one that migrates' "$(at b get vm one -o jsonpath='{.spec.runStrategy} {.status.printableStatus}')" \
 	'WaitAsReceiver Migrating'
 is '… and nobody has paused it' "$(vmi_at b one '.status.conditions[?(@.type=="Paused")].reason')" ''
