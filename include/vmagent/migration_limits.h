@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a migration may take and do, frozen when it begins, and how far it has come: between the agent that decides it,
- * and whoever watches libvirt's job.
+ * What a migration may take and do, frozen when it begins, and how far it has come: between the
+ * agent that decides it, and whoever watches libvirt's job.
  */
 #ifndef VMAGENT_MIGRATION_LIMITS_H
 #define VMAGENT_MIGRATION_LIMITS_H
@@ -46,7 +46,8 @@ struct migration_progress { /* of libvirt's job; total 0: nothing is known */
 	bool given_up; /* whoever watches it has called it off */
 };
 
-/* Of disks libvirt tells no rate: then it is what was sent since the last look, or since the beginning. */
+/* Of disks libvirt tells no rate: then it is what was sent since the last look, or since the
+ * beginning. */
 static inline int64_t migration_rate(const struct migration_progress *p,
 	const struct migration_progress *before)
 {

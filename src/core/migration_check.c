@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One function a check, each of which looks at the facts alone; what has no function of its own was found by the rules of
- * a start.
+ * One function a check, each of which looks at the facts alone; what has no function of its own was
+ * found by the rules of a start.
  */
 #include "core/migration_check.h"
 
@@ -177,7 +177,7 @@ void migration_check(const struct migration_facts *facts, struct findings *ret)
 	}
 }
 
-/* ---- told ----------------------------------------------------------------------------------------------- */
+/* ---- told ------------------------------------------------------------------------------------ */
 
 char *migration_findings_write(const struct findings *findings)
 {

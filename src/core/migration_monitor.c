@@ -33,7 +33,8 @@ static bool order_set(struct migration_order *order, enum migration_action actio
 	return true;
 }
 
-/* What has begun to run at the target cannot be called off, and what was given up ends by itself. */
+/* What has begun to run at the target cannot be called off, and what was given up ends by
+ * itself. */
 static bool is_past_all(const struct look *l, struct migration_order *order)
 {
 	(void)order;
@@ -61,7 +62,8 @@ static void take_longer(const struct look *l)
 	l->watch->lowest_at = l->seen->elapsed;
 }
 
-/* A host device's state is only sent while the guest stands still: that may take as long as it needs. */
+/* A host device's state is only sent while the guest stands still: that may take as
+ * long as it needs. */
 static bool stop_and_copy(const struct look *l, struct migration_order *order)
 {
 	msec limit = migration_time_limit(l->limits, l->seen->total);
@@ -120,7 +122,8 @@ static bool raise_downtime(const struct look *l, struct migration_order *order)
 static rule_fn *const rules[] = { is_past_all, post_copy, stop_and_copy, pause_guest, stuck,
 	too_late, raise_downtime };
 
-/* How little was left of the disks is no measure for the memory, of which nothing is counted before they are done. */
+/* How little was left of the disks is no measure for the memory, of which nothing is counted
+ * before they are done. */
 static void note_progress(struct migration_watch *watch, const struct migration_seen *seen)
 {
 	bool first = !watch->begun || (seen->iteration && !watch->memory);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is done about a migration while its memory is copied: go on, let the guest stand still for longer at
- * the end, pause it, go over to post-copy, give up (semantics §12.3, in the order of its rows). Pure.
+ * What is done about a migration while its memory is copied: go on, let the guest stand still
+ * for longer at the end, pause it, go over to post-copy, give up (semantics §12.3, in the order
+ * of its rows). Pure.
  */
 #ifndef VMAGENT_CORE_MIGRATION_MONITOR_H
 #define VMAGENT_CORE_MIGRATION_MONITOR_H

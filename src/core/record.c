@@ -139,7 +139,7 @@ bool record_is_of(const struct record *r, enum object_kind kind, const struct ob
 	return r->owner_name && r->owner_kind == kind && streq(r->owner, owner->uid);
 }
 
-/* ---- replacing --------------------------------------------------------------------------------- */
+/* ---- replacing ------------------------------------------------------------------------------- */
 
 static bool is_same(const struct node *before, const struct node *after, const char *field)
 {
@@ -206,7 +206,7 @@ int record_replace(struct record *r, const struct node *root, struct err *err)
 	return 0;
 }
 
-/* ---- documents --------------------------------------------------------------------------------- */
+/* ---- documents ------------------------------------------------------------------------------- */
 
 static void set_text(struct node *map, const char *path, const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A record: an object that a user gave and that is kept as given, because others name it: a Secret, a
- * ConfigMap, an instancetype, a namespace. Nothing is done about it but what stands here. Pure.
+ * A record: an object that a user gave and that is kept as given, because others name it: a Secret,
+ * a ConfigMap, an instancetype, a namespace. Nothing is done about it but what stands here. Pure.
  */
 #ifndef VMAGENT_CORE_RECORD_H
 #define VMAGENT_CORE_RECORD_H
@@ -51,7 +51,8 @@ bool record_is_of(const struct record *r, enum object_kind kind, const struct ob
  */
 int record_replace(struct record *r, const struct node *root, struct err *err);
 
-/* The object as a tree: without status and what the server sets, for merging; or all of it. Owned. */
+/* The object as a tree: without status and what the server sets, for merging; or
+ * all of it. Owned. */
 struct node *record_tree(const struct record *r);
 char *record_document(const struct record *r);
 
@@ -61,8 +62,9 @@ int record_load(enum object_kind kind, const char *document, struct record **ret
 /* Whose a new record is and its status, from a document. */
 void record_load_state(struct record *r, const struct node *root);
 
-/* What manifest_check() does for these kinds, after metadata: which members there may be, and what
- * Kubernetes itself checks of them. A Secret's stringData becomes data, as the API server does it. */
+/* What manifest_check() does for these kinds, after metadata: which members there may be,
+ * and what Kubernetes itself checks of them. A Secret's stringData becomes data, as the
+ * API server does it. */
 void record_check(struct check *c, struct node *root, enum object_kind kind);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is asked of migrations, by a verb or by an object: whether one may begin, that it begins, and
- * that it is called off.
+ * What is asked of migrations, by a verb or by an object: whether one may begin, that it begins,
+ * and that it is called off.
  */
 #include "core/migratable.h"
 #include "daemon/arrivals.h"

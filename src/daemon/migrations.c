@@ -224,8 +224,8 @@ bool agent_needs_relay(const struct agent *agent, const char *migration)
 {
 	const struct migration *g = migrations_find(agent, migration);
 
-	/* Who is no peer any more may not come in by what was made ready before; but the rest of a guest that runs already
-	 * has no other way. */
+	/* Who is no peer any more may not come in by what was made ready before; but the rest of a
+	 * guest that runs already has no other way. */
 	return g && migration_needs_relay(g) && (g->post_copy || peers_name(agent, g->peer));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What travel.c, which knows the stages of each op, and travel_relay.c, which knows the relay of its
- * migration, share. Loop thread only, but for what is said to be for a worker.
+ * What travel.c, which knows the stages of each op, and travel_relay.c, which knows the relay of
+ * its migration, share. Loop thread only, but for what is said to be for a worker.
  */
 #ifndef VMAGENT_DAEMON_TRAVEL_PRIVATE_H
 #define VMAGENT_DAEMON_TRAVEL_PRIVATE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The relay of a migration, a process of its own: it is started for an op, asked, watched, and ended;
- * and what earlier lives of the agent have left of relays is swept away.
+ * The relay of a migration, a process of its own: it is started for an op, asked, watched, and
+ * ended; and what earlier lives of the agent have left of relays is swept away.
  */
 #include "daemon/travel_private.h"
 

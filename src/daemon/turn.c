@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One turn: decide one step for each dirty machine, save all that changed in one transaction (commit.c),
- * and only then let things leave: ops, answers, log lines.
+ * One turn: decide one step for each dirty machine, save all that changed in one transaction
+ * (commit.c), and only then let things leave: ops, answers, log lines.
  */
 #include <assert.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The relay's life: its folder and sockets, the main thread that accepts and answers, and its end, which comes when the
- * agent says so, or when nobody has needed it for a long time.
+ * The relay's life: its folder and sockets, the main thread that accepts and answers, and its end,
+ * which comes when the agent says so, or when nobody has needed it for a long time.
  */
 #include "io/peer_relay.h"
 
@@ -34,7 +34,7 @@
 #define HURRY_MS    1000 /* between looks at whoever has not said who it is */
 #define PING_MS     1000 /* libvirtd gives a keepalive more than that */
 
-/* ---- what streams tell ---------------------------------------------------------------------------------- */
+/* ---- what streams tell ----------------------------------------------------------------------- */
 
 void relay_changed(struct relay *relay)
 {
@@ -62,8 +62,8 @@ msec relay_now(void)
 	return (msec)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* libvirtd gives up on the other host, and resumes its guest, when its keepalives are not answered for some seconds; only
- * after that it closes the connection. */
+/* libvirtd gives up on the other host, and resumes its guest, when its keepalives are not answered
+ * for some seconds; only after that it closes the connection. */
 static const char *doubt(const struct relay *relay)
 {
 	struct pollfd pfd = { .fd = relay->waiter, .events = POLLIN | POLLRDHUP };
@@ -101,7 +101,7 @@ void relay_complain(struct relay *relay, const struct stream *s, bool refused, c
 	pthread_mutex_unlock(&relay->lock);
 }
 
-/* ---- folder and sockets ------------------------------------------------------------------------------------- */
+/* ---- folder and sockets ---------------------------------------------------------------------- */
 
 static int make_folder(const char *path, mode_t mode, struct err *err)
 {
@@ -189,7 +189,7 @@ void relay_remove(const char *folder)
 	}
 }
 
-/* ---- begin ---------------------------------------------------------------------------------------------- */
+/* ---- begin ----------------------------------------------------------------------------------- */
 
 static int set_rules(struct relay *relay, struct err *err)
 {
@@ -268,7 +268,7 @@ static void init(struct relay *relay, const char *folder)
 		relay->controls[i] = -1;
 }
 
-/* ---- the main thread ---------------------------------------------------------------------------------------- */
+/* ---- the main thread ------------------------------------------------------------------------- */
 
 static void accept_local(struct relay *relay, enum relay_channel channel)
 {
@@ -375,7 +375,7 @@ static int run(const char *folder, struct err *err)
 	return 0;
 }
 
-/* ---- the command line ------------------------------------------------------------------------------------------ */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static int ask(int argc, char **argv, struct err *err)
 {

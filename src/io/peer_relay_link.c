@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way between two relays. After the preface comes TLS, in which each shows the certificate of the very node that the
- * migration is with; then the dialer says the token, and the listener answers one byte: 0, or how many bytes of words
- * follow that say why not. All of this blocks, within time limits; the pump then does not.
+ * The way between two relays. After the preface comes TLS, in which each shows the certificate of
+ * the very node that the migration is with; then the dialer says the token, and the listener
+ * answers one byte: 0, or how many bytes of words follow that say why not. All of this blocks,
+ * within time limits; the pump then does not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@
 #define GO_ON           0
 #define WORDS_MAX       255
 
-/* ---- bytes --------------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static ssize_t tls_result(ssize_t n)
 {
@@ -129,7 +130,7 @@ static int write_all(struct link *link, const void *data, size_t len, struct err
 	return 0;
 }
 
-/* ---- sockets ------------------------------------------------------------------------------------------- */
+/* ---- sockets --------------------------------------------------------------------------------- */
 
 static void set_blocking(int fd, bool blocking)
 {
@@ -141,8 +142,8 @@ static void set_blocking(int fd, bool blocking)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
-/* No TCP_USER_TIMEOUT: it also ends a connection whose other end is there and reads slowly, as QEMU may. A host that is
- * gone is noticed by libvirt's own keepalives, whose end cancels the rest. */
+/* No TCP_USER_TIMEOUT: it also ends a connection whose other end is there and reads slowly, as QEMU
+ * may. A host that is gone is noticed by libvirt's own keepalives, whose end cancels the rest. */
 static void tune(int fd)
 {
 	static const struct {
@@ -221,7 +222,7 @@ static int connect_to(const char *text, struct err *err)
 		: err_set(err, ERR_UNAVAILABLE, "cannot connect to '%s': %s", text, strerror(rc));
 }
 
-/* ---- who it is ----------------------------------------------------------------------------------------- */
+/* ---- who it is ------------------------------------------------------------------------------- */
 
 static int handshake(const struct relay *relay, struct link *link, struct err *err)
 {
@@ -293,7 +294,7 @@ static void say_no(struct link *link, const char *why)
 		link_bye(link, true);
 }
 
-/* ---- both ends ------------------------------------------------------------------------------------------ */
+/* ---- both ends ------------------------------------------------------------------------------- */
 
 static int greet(struct relay *relay, enum relay_channel channel, struct link *link,
 	struct err *err)

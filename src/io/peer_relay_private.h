@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the relay share. peer_relay.c: its life and its main thread; peer_relay_control.c: the agent's
- * questions; peer_relay_stream.c: one connection from its begin to its end, on a thread of its own; peer_relay_pump.c:
- * bytes from here to there, and which frames wait; peer_relay_link.c: the way between the hosts; peer_relay_ask.c: the
- * agent's end of the control socket.
+ * What the files of the relay share. peer_relay.c: its life and its main thread;
+ * peer_relay_control.c: the agent's questions; peer_relay_stream.c: one connection from its
+ * begin to its end, on a thread of its own; peer_relay_pump.c: bytes from here to there, and
+ * which frames wait; peer_relay_link.c: the way between the hosts; peer_relay_ask.c: the agent's
+ * end of the control socket.
  */
 #ifndef VMAGENT_IO_PEER_RELAY_PRIVATE_H
 #define VMAGENT_IO_PEER_RELAY_PRIVATE_H
@@ -86,13 +87,15 @@ struct relay {
 /* Any thread: something is to be told to those who watch. */
 void relay_changed(struct relay *relay);
 void relay_set_finish(struct relay *relay, enum relay_finish finish);
-/* Any thread: ERR_CONFLICT unless a good answer is held here, and this host's libvirtd still waits for it. */
+/* Any thread: ERR_CONFLICT unless a good answer is held here, and this host's libvirtd
+ * still waits for it. */
 int relay_vouch(struct relay *relay, struct err *err);
 msec relay_now(void); /* boot time */
 /* Says it in the log and keeps it for the status; refused: somebody wanted what must not be. */
 void relay_complain(struct relay *relay, const struct stream *s, bool refused, const char *words);
 
-/* Main thread. fd becomes the stream's: the local end at the source, the other host's at the target. */
+/* Main thread. fd becomes the stream's: the local end at the source, the other
+ * host's at the target. */
 int stream_start(struct relay *relay, enum relay_channel channel, int fd, struct err *err);
 void stream_poke(struct stream *s);
 void stream_cut(struct stream *s);
@@ -104,7 +107,8 @@ void streams_sweep(struct relay *relay, bool all);
 /* Its own thread: from here on until stream_greeted() the main thread may end the connection. */
 void stream_greets(struct stream *s, int fd);
 void stream_greeted(struct stream *s);
-/* Its own thread: the other side is the one that it should be. ERR_CONFLICT: libvirt's RPC has its stream. */
+/* Its own thread: the other side is the one that it should be. ERR_CONFLICT: libvirt's
+ * RPC has its stream. */
 int stream_let_in(struct stream *s, struct err *err);
 
 /* peer_relay_control.c; main thread */
@@ -122,10 +126,11 @@ bool link_has_more(const struct link *link); /* read already, and not seen by po
 void link_close(struct link *link);
 /* No more will be sent; waits a little for the other side's end. */
 void link_bye(struct link *link, bool wait);
-/* One attempt at the remote link: ERR_UNAVAILABLE may be better later, ERR_FORBIDDEN not. It is ready for the pump. */
+/* One attempt at the remote link: ERR_UNAVAILABLE may be better later, ERR_FORBIDDEN not. It is
+ * ready for the pump. */
 int link_dial(struct stream *s, struct err *err);
-/* The target's end of it; the local link, to that path, is made when the other side has shown who it is, before it is let
- * in. */
+/* The target's end of it; the local link, to that path, is made when the other side has shown who
+ * it is, before it is let in. */
 int link_accept(struct stream *s, const char *path, struct err *err);
 
 #endif

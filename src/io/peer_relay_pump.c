@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two flows between two connections. Memory and disks pass as they come. libvirt's RPC passes frame by frame: the target
- * judges each call, the source each answer, so each guards its own libvirtd from the other; and one frame of the
- * switch-over may be held back while all others, libvirt's keepalives among them, go on.
+ * Two flows between two connections. Memory and disks pass as they come. libvirt's RPC passes frame
+ * by frame: the target judges each call, the source each answer, so each guards its own libvirtd
+ * from the other; and one frame of the switch-over may be held back while all others, libvirt's
+ * keepalives among them, go on.
  *
- * How it ends: when the source's end of memory or disks is over, the rest is still delivered. Every other end closes
- * both connections at once, for half of one hangs: QEMU waits for more than a minute on a socket that nobody reads. And
- * what libvirtd said before it closed its connection is dropped, lest a Finish is executed that nobody waits for.
+ * How it ends: when the source's end of memory or disks is over, the rest is still delivered. Every
+ * other end closes both connections at once, for half of one hangs: QEMU waits for more than a
+ * minute on a socket that nobody reads. And what libvirtd said before it closed its connection is
+ * dropped, lest a Finish is executed that nobody waits for.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +29,7 @@ static size_t pending(const struct flow *flow)
 	return flow->out.len - flow->sent;
 }
 
-/* ---- frames --------------------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static int judge(struct stream *s, const struct flow *flow, const struct rpc_frame *frame,
 	struct err *err)
@@ -127,7 +129,7 @@ static void release_held(struct stream *s)
 	relay_set_finish(s->relay, call ? RELAY_FINISH_CALLED : RELAY_FINISH_ANSWERED);
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static bool wants_more(const struct flow *flow)
 {
@@ -192,9 +194,10 @@ static int flow_write(const struct stream *s, struct flow *flow, struct err *err
 	return 0;
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
-/* What was held was the answer to this host's libvirtd, which still waits for it: the other host is needed no more. */
+/* What was held was the answer to this host's libvirtd, which still waits for it: the other host
+ * is needed no more. */
 static bool outlives_remote(const struct stream *s)
 {
 	return s->relay->config.source && s->held_in == &s->back && !s->forth.eof;

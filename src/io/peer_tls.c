@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The adapter's life, and who may connect: accepting is bounded in total and per address, and a flood of
- * strangers fills neither the log nor the memory.
+ * The adapter's life, and who may connect: accepting is bounded in total and per address, and a
+ * flood of strangers fills neither the log nor the memory.
  */
 #include "io/peer_tls.h"
 
@@ -51,7 +51,7 @@ void tls_stranger(struct peer_tls *tls, const char *address, const char *why)
 	tls_event(tls, &(struct peer_event){ .kind = PEER_STRANGER, .why = text.msg });
 }
 
-/* ---- accepting ------------------------------------------------------------------------------------ */
+/* ---- accepting ------------------------------------------------------------------------------- */
 
 struct crowd { /* of those who have come to the listener */
 	unsigned n;
@@ -74,7 +74,8 @@ static struct crowd crowd_of(const struct peer_tls *tls, const struct conn *newe
 	return ret;
 }
 
-/* A peer needs a moment to say who it is: who takes longer makes room, lest a few that say nothing keep all others out. */
+/* A peer needs a moment to say who it is: who takes longer makes room, lest a few that say nothing
+ * keep all others out. */
 static bool make_room(struct peer_tls *tls, const struct crowd *crowd, unsigned most,
 	const char *why)
 {
@@ -152,7 +153,7 @@ static void on_listener(uv_poll_t *poll, int status, int events)
 	}
 }
 
-/* ---- listening ------------------------------------------------------------------------------------- */
+/* ---- listening ------------------------------------------------------------------------------- */
 
 static int listen_at(const struct addrinfo *at)
 {
@@ -219,7 +220,7 @@ void peer_tls_identify(struct peer_tls *tls, const char *host_uuid)
 	copy_str(tls->options.hello.host_uuid, UID_SIZE, host_uuid);
 }
 
-/* ---- the port --------------------------------------------------------------------------------------- */
+/* ---- the port -------------------------------------------------------------------------------- */
 
 static void publish(struct peer_port *port, const struct peer_status *status)
 {
@@ -264,7 +265,7 @@ static void send_handover(struct peer_port *port, const char *name, const struct
 
 static const struct peer_port_ops port_ops = { .publish = publish, .send = send_handover };
 
-/* ---- life --------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void set_defaults(struct peer_limits *limits)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The port to other agents over TCP and mutual TLS (GnuTLS), driven by the loop and without a thread of its
- * own. It listens, dials every configured peer with back-off, and keeps one connection with each: whoever
- * got through first; of two, the one that the node with the lesser name dialed. A node that has no
- * configured peer's certificate is told so, reported, and heard no further. Loop thread only.
+ * The port to other agents over TCP and mutual TLS (GnuTLS), driven by the loop and without a
+ * thread of its own. It listens, dials every configured peer with back-off, and keeps one
+ * connection with each: whoever got through first; of two, the one that the node with the lesser
+ * name dialed. A node that has no configured peer's certificate is told so, reported, and heard no
+ * further. Loop thread only.
  */
 #ifndef VMAGENT_IO_PEER_TLS_H
 #define VMAGENT_IO_PEER_TLS_H
@@ -40,8 +41,8 @@ struct peer_tls_options { /* copied; what it points at is borrowed for the adapt
 	struct peer_limits limits;
 };
 
-/* Listens at once; certificates that cannot be read are reported by PEER_SELF and read when they change.
- * Errors: ERR_IO, ERR_INVALID. */
+/* Listens at once; certificates that cannot be read are reported by PEER_SELF and read when they
+ * change. Errors: ERR_IO, ERR_INVALID. */
 int peer_tls_new(const struct peer_tls_options *options, struct peer_tls **ret, struct err *err);
 struct peer_port *peer_tls_port(struct peer_tls *tls);
 unsigned peer_tls_listens_at(const struct peer_tls *tls); /* the port */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who knocks at an agent's port and means harm, or is a peer and speaks nonsense, costs nothing and is told of; a stream
- * of a migration is handed to its relay.
+ * Who knocks at an agent's port and means harm, or is a peer and speaks nonsense, costs nothing and
+ * is told of; a stream of a migration is handed to its relay.
  */
 #include <arpa/inet.h>
 #include <check.h>
@@ -203,7 +203,7 @@ START_TEST(a_flood_is_not_reported_for_ever)
 }
 END_TEST
 
-/* ---- a peer whose certificate is good and whose words are not ---------------------------------------------------- */
+/* ---- a peer whose certificate is good and whose words are not -------------------------------- */
 
 /* What b says in place of the HELLO that a expects, or after it, and what a answers. */
 static const struct {
@@ -260,7 +260,7 @@ START_TEST(words_that_make_no_sense)
 }
 END_TEST
 
-/* ---- streams of migrations ------------------------------------------------------------------------------ */
+/* ---- streams of migrations ------------------------------------------------------------------- */
 
 static int relay_sock = -1, relay_conn = -1;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The crash table: how far a move has come, what fails then, and where the guest must be in the end. Each
- * cell is a scenario of its own; all of them end with the truth on both hosts.
+ * The crash table: how far a move has come, what fails then, and where the guest must be in the
+ * end. Each cell is a scenario of its own; all of them end with the truth on both hosts.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "daemon/agent_private.h"
 #include "scenario.h"
 
-/* Where the guest is in the end, X(constant, words, the lines that must hold). Warm: it never stopped. */
+/* Where the guest is in the end, X(constant, words, the lines that must hold).
+ * Warm: it never stopped. */
 #define ENDS(X)                                                                    \
 	X(NONE, "", NULL)                                                          \
 	X(S_RUN, "it goes on at the source",                                       \
@@ -134,7 +135,8 @@ static const struct {
 	{ "P1: the second attempt, not gone over (OUT/IN)",
 	  POST_COPY "|wait 1",
 						     { S(T_RUN),  F(S_RUN),  F(S_COLD), F(S_COLD), S(T_RUN),  F(S_RUN),  F(S_RUN),  F(S_RUN),  S(T_RUN),  S(T_RUN),  F(S_RUN) } },
-	/* Of QEMU T and host T: the source releases before libvirt tells it that the way broke down. */
+	/* Of QEMU T and host T: the source releases before libvirt tells it that
+	 * the way broke down. */
 	{ "P1b: gone over, not released (OUT/IN)",
 	  POST_COPY "|libvirt hang read|libvirt go-on|wait 1",
 						     { S(T_RUN),  F(S_COLD), F(S_COLD), F(S_COLD), S(T_RUN),  F(S_COLD), F(T_COLD), F(T_COLD), F(S_COLD), F(S_COLD), F(S_COLD) } },

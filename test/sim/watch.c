@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The invariants of design §6, asserted from outside: against what is stored, not against what the
- * agent thinks. Called at each commit, each QEMU that starts, and whenever the agent says that it is
- * done; watch_ops.c is called at each op that leaves, watch_migrations.c knows the rules of migrations.
+ * The invariants of design §6, asserted from outside: against what is stored, not against
+ * what the agent thinks. Called at each commit, each QEMU that starts, and whenever the agent
+ * says that it is done; watch_ops.c is called at each op that leaves, watch_migrations.c
+ * knows the rules of migrations.
  */
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -12,7 +13,7 @@
 #include "daemon/obstacles.h"
 #include "watch.h"
 
-/* ---- the VMIs that ever were ---------------------------------------------------------------------- */
+/* ---- the VMIs that ever were ----------------------------------------------------------------- */
 
 static struct tracked *track(struct world *w, const char *uid)
 {
@@ -80,7 +81,8 @@ static int follow_phase(void *ctx, const struct object_row *row)
 	return 0;
 }
 
-/* The name's number is the annotation's, and it is the next one. After a lost database it only rises. */
+/* The name's number is the annotation's, and it is the next one. After a lost
+ * database it only rises. */
 static void number_event(struct world *w, const struct change_row *row)
 {
 	struct watch *watch = &w->watch;
@@ -133,7 +135,7 @@ void watch_database_lost(struct world *w, int64_t rv)
 	w->watch.recount = true;
 }
 
-/* ---- what an admin stopped ------------------------------------------------------------------------ */
+/* ---- what an admin stopped ------------------------------------------------------------------- */
 
 static void stop_at_host(struct world *w, const char *name, bool stopped)
 {
@@ -168,7 +170,7 @@ bool watch_is_stopped(const struct world *w, const char *name)
 	return false;
 }
 
-/* ---- QEMUs ---------------------------------------------------------------------------------------- */
+/* ---- QEMUs ----------------------------------------------------------------------------------- */
 
 static void check_disk(struct world *w, const struct fake_domain *dom)
 {
@@ -194,7 +196,7 @@ void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_
 	check_disk(w, dom);
 }
 
-/* ---- rest ------------------------------------------------------------------------------------------ */
+/* ---- rest ------------------------------------------------------------------------------------ */
 
 /* Nothing is dirty: then no machine may have a step to make. */
 void watch_quiet(struct world *w)

@@ -32,8 +32,8 @@ START_TEST(the_states)
 }
 END_TEST
 
-/* What a state means: role, state, flags; the phase; whether it holds the machine, takes a place, is in doubt,
- * refuses orders. */
+/* What a state means: role, state, flags; the phase; whether it holds the machine, takes a place,
+ * is in doubt, refuses orders. */
 static const struct {
 	enum migration_role role;
 	enum migration_state state;
@@ -86,7 +86,7 @@ START_TEST(what_states_mean)
 }
 END_TEST
 
-/* ---- stored and shown ---------------------------------------------------------------------------- */
+/* ---- stored and shown ------------------------------------------------------------------------ */
 
 /* After a boot nothing begins until the peer has said that it has not taken the guest. */
 static const struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The monitor of a migration against the rows of semantics §12.3, and the steps of downtime between them. */
+/* The monitor of a migration against the rows of semantics §12.3, and the steps of downtime between
+ * them. */
 #include <check.h>
 
 #include "core/migration_monitor.h"

@@ -32,7 +32,7 @@ static struct manifest good(const char *text)
 	return manifest;
 }
 
-/* ---- what is checked --------------------------------------------------------------------------- */
+/* ---- what is checked ------------------------------------------------------------------------- */
 
 #define V1(kind, rest) "{apiVersion: v1, kind: " kind ", metadata: {name: a}" rest "}"
 #define TYPES(kind, spec)                                            \
@@ -144,7 +144,7 @@ START_TEST(good_ones_are_filled)
 }
 END_TEST
 
-/* ---- what is kept ------------------------------------------------------------------------------- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 #define TYPE                                                                                            \
 	"{\"apiVersion\":\"instancetype.kubevirt.io/v1beta1\",\"kind\":\"VirtualMachineInstancetype\"," \
@@ -247,7 +247,7 @@ START_TEST(a_namespace_that_ends_still_does)
 }
 END_TEST
 
-/* ---- what may change ---------------------------------------------------------------------------- */
+/* ---- what may change ------------------------------------------------------------------------- */
 
 static const struct {
 	const char *before, *after, *refusal; /* NULL: accepted */
@@ -292,7 +292,7 @@ START_TEST(what_may_change)
 }
 END_TEST
 
-/* ---- how much there may be ----------------------------------------------------------------------- */
+/* ---- how much there may be ------------------------------------------------------------------- */
 
 static struct record *sized(unsigned number, size_t size)
 {
@@ -336,7 +336,7 @@ START_TEST(so_much_and_no_more)
 }
 END_TEST
 
-/* ---- base64 (RFC 4648 §10) ------------------------------------------------------------------------ */
+/* ---- base64 (RFC 4648 §10) ------------------------------------------------------------------- */
 
 static const char *const vectors[][2] = { { "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" },
 	{ "foo", "Zm9v" }, { "foob", "Zm9vYg==" }, { "fooba", "Zm9vYmE=" },

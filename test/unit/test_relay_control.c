@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a relay is told and asked, and what it answers: there and back, and words for what makes no sense. */
+/* What a relay is told and asked, and what it answers: there and back, and words for
+ * what makes no sense. */
 #include <check.h>
 #include <string.h>
 
