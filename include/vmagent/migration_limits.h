@@ -37,7 +37,8 @@ enum migration_mode { /* KubeVirt's, of the copying */
 struct migration_progress { /* of libvirt's job; total 0: nothing is known */
 	msec elapsed;
 	int64_t total, processed, remaining; /* bytes of memory and of the disks that are copied */
-	int64_t rate; /* bytes a second that are sent; 0: libvirt does not say, see migration_rate() */
+	/* Bytes a second that are sent; 0: libvirt does not say, see migration_rate(). */
+	int64_t rate;
 	int64_t dirty;        /* … that the guest changes meanwhile */
 	unsigned iteration;   /* how often the memory was gone through */
 	unsigned throttle;    /* percent of its time that is taken from the guest */

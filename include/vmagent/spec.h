@@ -175,7 +175,8 @@ struct volume {
 	bool create;      /* hostDisk type DiskOrCreate */
 	bool shared;      /* hostDisk shared: true; a claim that is ReadWriteMany */
 	bool data_volume; /* it is named as the DataVolume that fills it */
-	char *claim; /* owned or NULL: its PersistentVolumeClaim; path and the rest are the agent's to fill */
+	/* Owned or NULL: its PersistentVolumeClaim; path and the rest are the agent's to fill. */
+	char *claim;
 	struct media_source *media; /* owned or NULL: it is made for the guest */
 	bool slic;                  /* its key SLIC_FILE is the guest's ACPI table SLIC */
 	bool as_folder;             /* the guest has it as a folder (filesystems), not as a disk */
@@ -204,7 +205,8 @@ struct credential {
 };
 
 struct probe_state { /* of one probe, in this life of the agent */
-	msec next_at; /* boot time before which the guest is not asked again; 0: it was not asked yet */
+	/* Boot time before which the guest is not asked again; 0: it was not asked yet. */
+	msec next_at;
 	unsigned good, bad; /* answers in a row */
 	char why[160];      /* what the last bad one was */
 };
@@ -242,7 +244,9 @@ struct port_range {
 struct interface {
 	char *name; /* owned; the network's name */
 	enum binding binding;
-	char *network; /* owned or NULL: the pod network; else the NetworkAttachmentDefinition that multus names */
+	/* Owned or NULL: the pod network; else the NetworkAttachmentDefinition that multus
+	 * names. */
+	char *network;
 	char *cidr;               /* owned or NULL: pod.vmNetworkCIDR */
 	char *cidr6;              /* owned or NULL: pod.vmIPv6NetworkCIDR */
 	struct port_range *ports; /* owned; what of it may be reached; none: all */

@@ -34,7 +34,8 @@ struct link {
 	int client, agent;
 	struct flow up, down;
 	struct filter filter;
-	bool refused; /* nothing more passes; what the client still sends is dropped, so that it reads why */
+	/* Nothing more passes; what the client still sends is dropped, so that it reads why. */
+	bool refused;
 };
 
 struct proxy {

@@ -81,7 +81,8 @@ struct plan {
 	enum obstacle obstacle;         /* WAIT_FOR */
 	const char *obstacle_words;     /* … borrowed */
 	const struct types_look *types; /* PIN; borrowed */
-	bool restore; /* SET_PHASE: the run went down with the host and is to be followed by another */
+	/* SET_PHASE: the run went down with the host and is to be followed by another. */
+	bool restore;
 	msec wake_at;    /* boot time at which to decide again; NEVER: only on news */
 	bool wants_slot; /* it is to start, and neither hangs nor waits for another try */
 	bool may_live;   /* it runs, or may: a host that goes down has to stop it */
@@ -102,7 +103,8 @@ struct host_facts {
 	enum obstacle obstacle;         /* keeps this run from being prepared … */
 	const struct types_look *types; /* of a VM with unpinned ones; borrowed, or NULL */
 	const char *obstacle_words;     /* … what it is and what would end it; borrowed */
-	int64_t credentials; /* that this run's guest agent is to be told (core/credentials.h); 0: none */
+	/* That this run's guest agent is to be told (core/credentials.h); 0: none. */
+	int64_t credentials;
 	bool hold; /* no run is begun: the host goes down, or which ones run already is not known */
 	bool going_down; /* the host does: what has ended stays as it is until the next boot */
 	bool settled;    /* … long enough that one read of a new run's domain is enough */

@@ -11,10 +11,12 @@
 struct host_report {
 	long libvirt, qemu; /* versions as libvirt counts them; 0: not known */
 	char *cpu;          /* owned or NULL: a guest's CPU that is this host's model, as XML */
-	char *machines; /* owned or NULL: "q35=pc-q35-7.2,pc-q35-7.2=pc-q35-7.2,": names and what they stand for */
+	/* Owned or NULL: "q35=pc-q35-7.2,pc-q35-7.2=pc-q35-7.2,": names and what they stand for. */
+	char *machines;
 	char *firmwares; /* owned or NULL: the EFI firmware it has, a line each (core/firmware.h) */
 	char *misfit;    /* owned or NULL: why the CPU that was asked about cannot be had here */
-	int64_t space; /* bytes that are free in the folder that was asked about; below 0: not known */
+	/* Bytes that are free in the folder that was asked about; below 0: not known. */
+	int64_t space;
 };
 
 char *host_report_write(const struct host_report *facts); /* owned by the caller */

@@ -13,12 +13,13 @@
 
 /* What a VM's spec says under instancetype or preference; borrowed of the spec. */
 struct type_ref {
-	enum object_kind kind;   /* KIND_MAX: of a kind that there is not */
-	const char *kind_text;   /* as it stands there, or the default */
-	const char *name;        /* or NULL */
-	const char *revision;    /* or NULL: whatever is current when it is first looked at */
-	const char *from_volume; /* or NULL: it is named by a label of what that volume is made of */
-	bool optional;           /* … and if there is no such label, nothing is named */
+	enum object_kind kind; /* KIND_MAX: of a kind that there is not */
+	const char *kind_text; /* as it stands there, or the default */
+	const char *name;      /* or NULL */
+	const char *revision;  /* or NULL: whatever is current when it is first looked at */
+	/* Or NULL: it is named by a label of what that volume is made of. */
+	const char *from_volume;
+	bool optional; /* … and if there is no such label, nothing is named */
 };
 
 const char *type_field(enum vm_type which); /* "instancetype", "preference" */

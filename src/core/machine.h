@@ -47,9 +47,10 @@ struct machine {
 	bool has_volumes; /* it is in the agent's list of those whose VM names DataVolumes */
 	bool contested;   /* it is in the agent's list of those whose name may be a peer's */
 	bool unprepared;  /* it is in the agent's list of those who may wait for something */
-	enum volumes_state volumes; /* the agent's to tell; no run is created until they are ready */
-	bool holds_disks;           /* its run's files are in the agent's index */
-	bool holds_share;           /* … and what it has of the host to itself */
+	/* The agent's to tell; no run is created until they are ready. */
+	enum volumes_state volumes;
+	bool holds_disks; /* its run's files are in the agent's index */
+	bool holds_share; /* … and what it has of the host to itself */
 	enum room_state room;
 	struct resources asks;  /* … what it holds, or waits for */
 	int64_t priority;       /* … of its class, while it waits */

@@ -26,8 +26,9 @@ struct node {
 	char *key;    /* owned; name within a map, else NULL */
 	int key_line; /* where that name stood; 0 if made by us */
 	int key_column;
-	char *text; /* owned; BOOL "true"/"false", NUMBER its source text as JSON allows it, STRING */
-	int line;   /* 1-based; 0: not from a source */
+	/* Owned; BOOL "true"/"false", NUMBER its source text as JSON allows it, STRING. */
+	char *text;
+	int line;               /* 1-based; 0: not from a source */
 	int column;             /* 1-based */
 	struct node **children; /* owned; MAP and LIST */
 	size_t n_children;

@@ -30,7 +30,8 @@ struct record {
 	char *capacity;  /* owned or NULL: the quantity that its file has, once it was made */
 	bool drops_data; /* its file goes with it */
 	uint64_t drop;   /* the op that removes it; 0: none under way */
-	msec retry_at; /* boot time before which that is not tried again, or its DataVolume filled */
+	/* Boot time before which that is not tried again, or its DataVolume filled. */
+	msec retry_at;
 	uint64_t fill;   /* the op that fills it; 0: none under way */
 	char *fill_from; /* owned or NULL: … by copying that file of another claim */
 };

@@ -31,7 +31,8 @@ struct signal_facts {
 };
 
 struct shutdown_facts {
-	int64_t grace; /* seconds; GRACE_UNSET means GRACE_DEFAULT_S, GRACE_FOREVER_S no kill at all */
+	/* Seconds; GRACE_UNSET means GRACE_DEFAULT_S, GRACE_FOREVER_S no kill at all. */
+	int64_t grace;
 	struct signal_facts ways[WAY_MAX];
 	enum domain_state state; /* Paused guests cannot react: kill at once (§14 no. 14) */
 	msec first;              /* boot time of the first signal of any kind; 0: none yet */

@@ -25,11 +25,14 @@ enum boot_policy {
 /* What a hand-over stands on, each of it necessary: the simulation leaves out one at a time, and
  * shows that then a guest runs twice, or on a stale image, or is lost. */
 struct handover_rules {
-	bool paused; /* libvirt leaves the guest standing at the target: only its agent resumes it */
-	bool evidence; /* nothing is released unless the source's guest is known not to have run on */
+	/* libvirt leaves the guest standing at the target: only its agent resumes it. */
+	bool paused;
+	/* Nothing is released unless the source's guest is known not to have run on. */
+	bool evidence;
 	bool patience; /* a target that hears nothing waits */
 	bool memory;   /* what was released is remembered until the target has finished */
-	bool vouching; /* a QEMU that was ended counts only if libvirt was kept waiting until after that */
+	/* A QEMU that was ended counts only if libvirt was kept waiting until after that. */
+	bool vouching;
 	bool suspicion; /* whoever has lost its database does not conclude that there was nothing */
 };
 #define HANDOVER_RULES ((struct handover_rules){ true, true, true, true, true, true })
@@ -54,7 +57,8 @@ struct tuning {
 	struct handover_rules handover;
 	struct migration_config migrations;
 	unsigned shutdown_s; /* within which a host that goes down has its guests stopped */
-	unsigned memory_percent; /* of a guest's memory: 100 is as much as is asked of the host, 200 half */
+	/* Of a guest's memory: 100 is as much as is asked of the host, 200 half. */
+	unsigned memory_percent;
 	unsigned cpu_ratio;        /* vCPUs for each CPU of the host */
 	struct resources reserved; /* for the host itself */
 };

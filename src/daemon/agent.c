@@ -40,7 +40,8 @@ uint32_t agent_random(struct agent *agent)
 
 struct loading {
 	struct agent *agent;
-	bool same_boot; /* else all is saved again with the new boot id: stored deadlines are void */
+	/* Else all is saved again with the new boot id: stored deadlines are void. */
+	bool same_boot;
 	struct err err;
 };
 

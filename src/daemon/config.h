@@ -45,11 +45,13 @@ struct config {
 	struct storage storage; /* of claims; its folder: <state>/pvc */
 	struct network_config networks;
 	struct host_shares shares; /* CPUs and devices for guests alone */
-	bool disable_tls; /* of their streams, not of what agents say: whoever can read the network sees guests */
+	/* Of their streams, not of what agents say: whoever can read the network sees guests. */
+	bool disable_tls;
 	bool migrations;          /* guests may be moved between this node and its peers */
 	enum emulation emulation; /* auto: KVM where it truly works */
 	struct tuning tuning;
-	bool disrupts; /* migrations.allowWorkloadDisruption was said: it does not follow allowPostCopy */
+	/* Migrations.allowWorkloadDisruption was said: it does not follow allowPostCopy. */
+	bool disrupts;
 };
 
 /*

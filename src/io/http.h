@@ -48,9 +48,10 @@ struct http_request {       /* borrowed for the call */
 	const char *path;   /* unescaped, without the query */
 	const char *body;   /* NUL-terminated; "" when there is none */
 	size_t body_len;
-	int64_t uid;          /* of the calling process */
-	bool read_only;       /* it came in by a socket that is for reading */
-	enum err_code refuse; /* the body was not read: TOO_LARGE, or UNAVAILABLE for lack of room */
+	int64_t uid;    /* of the calling process */
+	bool read_only; /* it came in by a socket that is for reading */
+	/* The body was not read: TOO_LARGE, or UNAVAILABLE for lack of room. */
+	enum err_code refuse;
 };
 
 /* Called on the loop's thread. */
@@ -79,7 +80,8 @@ struct http_socket { /* borrowed for the call */
 	unsigned mode;     /* 0: HTTP_SOCKET_MODE */
 	const char *group; /* it is given to, if there is such a group; NULL: to none */
 	bool group_must_exist;
-	bool read_only; /* its requests say so; the server makes no other difference than the bounds */
+	/* Its requests say so; the server makes no other difference than the bounds. */
+	bool read_only;
 };
 
 /*

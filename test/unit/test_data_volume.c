@@ -166,7 +166,8 @@ END_TEST
 static const struct {
 	enum data_volume_phase phase;
 	enum claim_stand claim;
-	const char *facts; /* w: it cannot be filled now; f: an op is under way; e: it is too early */
+	/* W: it cannot be filled now; f: an op is under way; e: it is too early. */
+	const char *facts;
 	enum data_volume_step step;
 } steps[] = {
 	{ DATA_VOLUME_PENDING, CLAIM_ABSENT, "", FILL_MAKE_CLAIM },

@@ -315,7 +315,8 @@ START_TEST(networks)
 	check_golden("manifests/networks", xml);
 	ck_assert_ptr_null(strstr(xml, "passt"));
 	attachments[0].kind =
-		ATTACH_PASST; /* Debian's libvirt is built without, and would refuse the golden file */
+		/* Debian's libvirt is built without, and would refuse the golden file. */
+		ATTACH_PASST;
 	replace_str(&xml, NULL);
 	xml = domain_xml(&spec, &here);
 	attachments[0].kind = ATTACH_USER;
