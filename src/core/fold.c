@@ -19,7 +19,7 @@
 #define AGENT_RETRY_FIRST_S 5
 #define AGENT_RETRY_MAX_S   300 /* … doubled up to this */
 
-static void look_again(struct machine *m)
+void fold_look_again(struct machine *m)
 {
 	m->dom.facts++;
 	m->dom.look_again = true;
@@ -49,7 +49,7 @@ void fold_event(struct machine *m, const struct domain_event *event)
 {
 	struct vmi *vmi = m->vmi;
 
-	look_again(m);
+	fold_look_again(m);
 	if (event->kind == DOMAIN_EVENT_AGENT)
 		forget_agent(&m->dom); /* it may be another one */
 	if (!vmi || phase_is_final(vmi->phase))
@@ -343,7 +343,7 @@ void fold_result(struct machine *m, const struct op_result *result, enum op_lane
 	if (result->kind == OP_PURGE)
 		fold_purge(m, result, now);
 	else if (!is_harmless(result->kind))
-		look_again(m);
+		fold_look_again(m);
 	if (!m->vmi)
 		return;
 	if (lane == LANE_AGENT)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/fold.h"
 #include "core/migration.h"
 #include "core/phase.h"
 #include "daemon/agent_private.h"
@@ -170,7 +171,8 @@ void migration_own(struct agent *agent, struct migration *g, const char *documen
 	free(take(&g->document));
 	migration_set_state(g, MIGRATION_OWNER);
 	/* With post-copy nothing of it need have been seen: an event may be lost. */
-	c.m->dom.look_again |= g->post_copy && !domain_is_alive(machine_domain_state(c.m));
+	if (g->post_copy && !domain_is_alive(machine_domain_state(c.m)))
+		fold_look_again(c.m);
 	migration_note_peer(&c, "Migrated", "taken over from", "");
 	migration_changed(&c);
 }

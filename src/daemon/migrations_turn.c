@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/fold.h"
 #include "core/migration.h"
 #include "core/phase.h"
 #include "daemon/agent_private.h"
@@ -221,6 +222,8 @@ static void step_abort(struct migration_call *c)
 	migration_set_state(g, MIGRATION_ABORTED);
 	migration_note_failed(c);
 	if (g->role == MIGRATION_TARGET && c->m && c->m->vmi) {
+		if (!domain_is_alive(machine_domain_state(c->m)))
+			fold_look_again(c->m); /* it may have come meanwhile, and no event yet */
 		migration_end_run(c, PHASE_FAILED);
 		vmi_delete(c->m, c->now);
 		migration_leave(c, false);
