@@ -213,10 +213,19 @@ static void step_release(struct migration_call *c)
 	c->m->migration = NULL;
 }
 
+/* Whoever vouched for that has said that nobody there has to hear of anything. */
+static bool is_dead(struct agent *agent, const char *peer)
+{
+	const struct peer_facts *p = peers_find(agent, peer);
+
+	return p && p->dead.wall;
+}
+
 static void step_abort(struct migration_call *c)
 {
 	struct migration *g = c->g;
 
+	g->acked |= g->role == MIGRATION_SOURCE && is_dead(c->agent, g->peer);
 	if (c->plan->reason != g->reason)
 		replace_str(&g->reason, c->plan->reason);
 	migration_set_state(g, MIGRATION_ABORTED);

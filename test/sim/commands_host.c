@@ -212,16 +212,23 @@ void do_tune(struct command *c)
 	world_fail(c->w, "nothing to tune is called %s", c->words[0]);
 }
 
-/* host reboot; host shutdown [timeout=S]; host cancel; host down, then host boot: what reboot does at once. */
+/* host reboot; host off, then host boot: what reboot does at once; host shutdown [timeout=S]; host cancel;
+ * host clock SECONDS: somebody sets it by so much. */
 void do_host(struct command *c)
 {
 	struct client_request *client = &c->w->client;
 	const char *what = c->words[0];
 
-	if (streq(what, "reboot")) {
-		host_reboot(c->w);
+	if (streq(what, "clock") && c->n > 1) {
+		c->w->set += SECONDS(atoll(c->words[1]));
 		return;
 	}
+	if (streq(what, "reboot") || streq(what, "off"))
+		host_off(c->w);
+	if (streq(what, "reboot") || streq(what, "boot"))
+		host_boot(c->w);
+	if (streq(what, "reboot") || streq(what, "off") || streq(what, "boot"))
+		return;
 	client_done(client);
 	client->request.actor.uid = 0;
 	client->kind = INPUT_HOST_SHUTDOWN;
@@ -247,6 +254,8 @@ void do_database(struct command *c)
 	rv = store_current_rv(w->store) + 1000; /* where a lost database's counter goes on */
 	store_close(take(&w->store));
 	w->lost = true;
+	if (w->lab)
+		w->lab->lost = true;
 	agent_prepare(w);
 	store_fail_after(w->store, fail_after);
 	w->store->rv = w->store->committed = rv;

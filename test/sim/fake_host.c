@@ -394,8 +394,8 @@ void host_libvirt_up(struct world *w)
 	world_later(w, RECONNECT_TIME, reconnected)->life = w->life;
 }
 
-/* The whole host goes; its clock begins anew and persistent domains remain as definitions. */
-void host_reboot(struct world *w)
+/* The whole host goes, and persistent domains remain as definitions. */
+void host_off(struct world *w)
 {
 	agent_down(w);
 	fake_drop_ops(w, FATE_VANISH);
@@ -408,6 +408,14 @@ void host_reboot(struct world *w)
 		dom->reason = REASON_UNKNOWN;
 	}
 	fake_lose_jobs(w);
+	w->fake.down = true;
+}
+
+/* Its clock begins anew. */
+void host_boot(struct world *w)
+{
+	w->fake.down = false;
+	fake_release_ops(w);
 	w->boot_base = w->t - SECONDS(20);
 	w->boot_id[0]++;
 	w->going_down = false;

@@ -266,6 +266,8 @@ struct lab {
 	unsigned n;
 	struct mishap mishap;           /* of this run: its host has it as well */
 	bool cut[HOSTS_MAX][HOSTS_MAX]; /* nothing passes between the two */
+	bool lost;                      /* a host's database was, and with it who has aborted */
+	bool remade; /* machines may be at no host, or at several under one name */
 	struct net_script scripts[HANDOVER_MAX];
 };
 
@@ -303,6 +305,7 @@ struct world {
 	uint64_t told_up[HOSTS_MAX]; /* the agent was told that it can reach that life of one there */
 	msec t;                      /* since the beginning of the scenario */
 	msec boot_base;              /* t of this boot's clock 0 */
+	msec set;                    /* by how much its wall clock is ahead */
 	char boot_id[16];
 	uint64_t seed;
 	struct pending *queue; /* owned, unsorted */
@@ -432,7 +435,8 @@ void domain_ask_reboot(struct world *w, struct fake_domain *dom);
 void domain_pause(struct world *w, struct fake_domain *dom, bool paused);
 void host_libvirt_down(struct world *w);
 void host_libvirt_up(struct world *w);
-void host_reboot(struct world *w);
+void host_off(struct world *w);
+void host_boot(struct world *w);
 void host_add_foreign(struct world *w, const char *name, bool runs, bool stray);
 bool host_guest_act(struct world *w, const char *name, const char *act);
 bool host_guest_agent(struct world *w, const char *name, const char *word);

@@ -134,7 +134,7 @@ static void check_alone(struct world *w, const struct op *op)
 
 	if (dom && dom->active && !dom->foreign && !streq(dom->owner, op->vmi_uid))
 		world_fail(w, "start of %s while a QEMU of another run of it lives", op->name);
-	if (watch_is_stopped(w, op->name))
+	if (watch_is_stopped(w, op->name) && !(w->lab && w->lab->remade))
 		world_fail(w, "start of %s, which was stopped", op->name);
 }
 

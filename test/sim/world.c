@@ -29,7 +29,7 @@ void world_fail(struct world *w, const char *fmt, ...)
 
 struct now world_now(const struct world *w)
 {
-	return (struct now){ .boot = w->t - w->boot_base, .wall = WALL_START + w->t };
+	return (struct now){ .boot = w->t - w->boot_base, .wall = WALL_START + w->t + w->set };
 }
 
 /* ---- what is due --------------------------------------------------------------------------------- */
