@@ -250,6 +250,8 @@ void input_handover(struct agent *agent, const struct peer_event *event, struct 
 		arrival_hear(agent, event, now);
 		return;
 	}
+	if (past_hear(agent, event->name, event->handover))
+		return;
 	say = migration_unknown(event->handover, agent->database_id,
 		&agent->options->tuning.handover);
 	if (say.any)

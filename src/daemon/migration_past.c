@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is kept of a migration whose object is forgotten: where a machine went, and by which epoch, so that no
- * host that was away for long can pass an older one off as it. One row for each that had a name, in one value of the store.
+ * host that was away for long can pass an older one off as it; and who has the guest since the other host was declared
+ * dead, which that one asks when it comes back. One row for each that had a name, and for each of the latter, in one value of
+ * the store.
  */
 #include "core/json.h"
+#include "daemon/arrivals.h"
 #include "daemon/migrations.h"
 
 #define VALUE    "moved"
@@ -81,29 +84,87 @@ static struct past *find(const struct agent *agent, const struct migration *g)
 	for (size_t i = 0; i < agent->migrations.n_past; i++) {
 		struct past *p = &agent->migrations.past[i];
 
-		if (streq(p->name, g->vmi) && streq(p->ns, g->meta.ns) && streq(p->owner, g->owner))
+		if (!*p->migration && streq(p->name, g->vmi) && streq(p->ns, g->meta.ns) &&
+			streq(p->owner, g->owner))
 			return p;
 	}
 	return NULL;
+}
+
+static void fill(struct past *p, const struct migration *g)
+{
+	replace_str(&p->peer, g->peer);
+	copy_str(p->owner, UID_SIZE, g->owner);
+	p->epoch = g->epoch;
+	p->number = g->number;
+	p->away = g->moved && g->role == MIGRATION_SOURCE;
+}
+
+static void note_settled(struct agent *agent, const struct migration *g)
+{
+	struct past *p = add(&agent->migrations, g->meta.ns, g->vmi);
+
+	fill(p, g);
+	copy_str(p->migration, UID_SIZE, g->meta.uid);
+	p->taken = g->taken;
+	p->reclaimed = g->reclaimed;
+	p->succeeded = g->succeeded;
+	agent->migrations.past_changed = true;
 }
 
 void past_note(struct agent *agent, const struct migration *g)
 {
 	struct past *p = find(agent, g);
 
+	if ((g->taken || g->reclaimed) && !g->lost)
+		note_settled(agent, g);
 	if (!g->moved || (p && p->epoch >= g->epoch))
 		return;
 	if (!p)
 		p = add(&agent->migrations, g->meta.ns, g->vmi);
-	replace_str(&p->peer, g->peer);
-	copy_str(p->owner, UID_SIZE, g->owner);
-	p->epoch = g->epoch;
-	p->number = g->number;
-	p->away = g->role == MIGRATION_SOURCE;
+	fill(p, g);
 	agent->migrations.past_changed = true;
 }
 
+/* ---- who comes back ------------------------------------------------------------------------------------ */
+
+static const struct past *settled(const struct agent *agent, const char *peer,
+	const struct handover *h)
+{
+	for (size_t i = 0; i < agent->migrations.n_past; i++) {
+		const struct past *p = &agent->migrations.past[i];
+
+		if (*p->migration && streq(p->migration, h->migration) && streq(p->peer, peer) &&
+			p->epoch == h->epoch)
+			return p;
+	}
+	return NULL;
+}
+
+bool past_hear(struct agent *agent, const char *peer, const struct handover *h)
+{
+	const struct past *p = settled(agent, peer, h);
+	bool asks = h->kind == HANDOVER_ABORT || h->kind == HANDOVER_COMMIT ||
+		h->kind == HANDOVER_RECOVER;
+
+	if (p && p->taken && asks)
+		handover_answer(agent, peer, h, HANDOVER_FINALIZED)->succeeded = p->succeeded;
+	else if (p && p->reclaimed && h->kind == HANDOVER_FINALIZED)
+		handover_answer(agent, peer, h, HANDOVER_RECLAIMED);
+	else
+		return false;
+	return true;
+}
+
 /* ---- the store ----------------------------------------------------------------------------------------- */
+
+static void save_settled(cJSON *item, const struct past *p)
+{
+	cJSON_AddStringToObject(item, "migration", p->migration);
+	cJSON_AddBoolToObject(item, "taken", p->taken);
+	cJSON_AddBoolToObject(item, "reclaimed", p->reclaimed);
+	cJSON_AddBoolToObject(item, "succeeded", p->succeeded);
+}
 
 int past_save(struct agent *agent, struct err *err)
 {
@@ -121,6 +182,8 @@ int past_save(struct agent *agent, struct err *err)
 		cJSON_AddNumberToObject(item, "epoch", (double)p->epoch);
 		cJSON_AddNumberToObject(item, "number", (double)p->number);
 		cJSON_AddBoolToObject(item, "away", p->away);
+		if (*p->migration)
+			save_settled(item, p);
 		cJSON_AddItemToArray(list, item);
 	}
 	text = json_take_text(list);
@@ -130,6 +193,19 @@ int past_save(struct agent *agent, struct err *err)
 static const char *text_at(const cJSON *item, const char *key)
 {
 	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, key));
+}
+
+static bool is_true(const cJSON *item, const char *key)
+{
+	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, key));
+}
+
+static void load_settled(struct past *p, const cJSON *item)
+{
+	copy_str(p->migration, UID_SIZE, text_at(item, "migration"));
+	p->taken = is_true(item, "taken");
+	p->reclaimed = is_true(item, "reclaimed");
+	p->succeeded = is_true(item, "succeeded");
 }
 
 void past_load(struct agent *agent)
@@ -152,7 +228,8 @@ void past_load(struct agent *agent)
 		copy_str(p->owner, UID_SIZE, text_at(item, "owner"));
 		p->epoch = (int64_t)epoch->valuedouble;
 		p->number = cJSON_IsNumber(number) ? (int64_t)number->valuedouble : 0;
-		p->away = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "away"));
+		p->away = is_true(item, "away");
+		load_settled(p, item);
 	}
 	cJSON_Delete(list);
 }

@@ -137,15 +137,28 @@ static int64_t grace_of(const char *text)
 	return streq(text, "infinity") ? GRACE_FOREVER_S : atoll(text);
 }
 
+/* Of a machine's migrations the latest, whose name nobody knows; owned by the caller, NULL: it has one of that name, or none. */
+static char *migration_of(struct command *c)
+{
+	autofree char *object = look_object(c->w, KIND_MIGRATION, c->words[1]);
+	cJSON *root = cJSON_Parse(object ? object : "");
+	char *name = xstrdup(look_text(root, "metadata.name"));
+
+	cJSON_Delete(root);
+	return name;
+}
+
 static void request(struct command *c, enum wish wish)
 {
 	struct client_request *client = &c->w->client;
 	bool vmi_verb = vmi_verb_parse(c->name, &client->request.vmi_verb);
 	bool verb = verb_parse(c->name, &client->request.verb) || vmi_verb;
 	const char *grace = option(c, "grace");
+	autofree char *migration = !verb && streq(c->words[0], "migration") ? migration_of(c)
+									    : NULL;
 
 	client->request.ns = "default";
-	client->request.name = c->words[verb ? 0 : 1];
+	client->request.name = migration ? migration : c->words[verb ? 0 : 1];
 	client->request.grace = grace ? grace_of(grace) : GRACE_UNSET;
 	client->request.propagation = option(c, "orphan") ? PROPAGATION_ORPHAN
 							  : PROPAGATION_BACKGROUND;
