@@ -251,11 +251,10 @@ void do_database(struct command *c)
 	int64_t rv;
 
 	agent_down(w);
+	watch_database_goes(w);
 	rv = store_current_rv(w->store) + 1000; /* where a lost database's counter goes on */
 	store_close(take(&w->store));
 	w->lost = true;
-	if (w->lab)
-		w->lab->lost = true;
 	agent_prepare(w);
 	store_fail_after(w->store, fail_after);
 	w->store->rv = w->store->committed = rv;

@@ -415,7 +415,6 @@ void host_off(struct world *w)
 void host_boot(struct world *w)
 {
 	w->fake.down = false;
-	fake_release_ops(w);
 	w->boot_base = w->t - SECONDS(20);
 	w->boot_id[0]++;
 	w->going_down = false;

@@ -219,7 +219,7 @@ struct mishap random_mishap(uint64_t *seed, unsigned among)
 /* Owned: why it fails, without the line and the moment; NULL: it does not. */
 char *random_failure(struct scenario *s, struct mishap mishap)
 {
-	struct run_options options = { .mishap = mishap, .accept = true, .rest = true };
+	struct run_options options = { .mishap = mishap, .accept = true, .rest = !s->restless };
 	struct outcome o;
 	const char *text;
 	char *why = NULL;

@@ -14,44 +14,76 @@
 #define LINES_MAX 34
 #define MISHAPS   80
 
-/* What is so at a host, or (LINK) between all of them. */
-enum state { AGENT = 1 << 0, LIBVIRT = 1 << 1, LINK = 1 << 2 };
+/* What is so at a host. */
+enum state { AGENT = 1 << 0, LIBVIRT = 1 << 1, POWER = 1 << 2, FILED = 1 << 3, EFI = 1 << 4 };
+#define ALL (AGENT | LIBVIRT | POWER)
+
+/* Which moves a game may hold besides: each has its own promises. */
+enum play {
+	PLAIN,
+	ORDERS, /* users stop, delete and create machines, and edit files, wherever */
+	DEATHS, /* hosts lose their power, and are declared dead */
+	LOSSES, /* … and their databases */
+	PLAYS
+};
 
 /* clang-format off */
 static const struct deed {
 	unsigned weight;
 	unsigned needs, lacks, sets, clears;
-	const char *text; /* @: on a host; $: another one; #: seconds; %: a kind of message; !: a stage */
+	/* @, first: on a host; &, first: on another one that has an agent. ^: the host; $: another one; #: seconds; %: a kind
+	 * of message; !: a stage; +: a strategy */
+	const char *text;
+	enum play play; /* PLAIN: in all */
 } deeds[] = {
-	{ 22, AGENT,   0,       0,       0,       "@try migrate web $" },
-	{  3, AGENT,   0,       0,       0,       "@try cancel web" },
-	{  2, AGENT,   0,       0,       0,       "@try pause web" },
-	{  3, AGENT,   0,       0,       0,       "@try unpause web" },
-	{  1, AGENT,   0,       0,       0,       "@try restart web grace=0" },
-	{  3, AGENT,   0,       0,       0,       "@agent restart" },
-	{  2, AGENT,   0,       0,       AGENT,   "@agent down" },
-	{  6, 0,       AGENT,   AGENT,   0,       "@agent up" },
-	{  3, LIBVIRT, 0,       0,       0,       "@libvirt restart" },
-	{  2, LIBVIRT, 0,       0,       LIBVIRT, "@libvirt down" },
-	{  6, 0,       LIBVIRT, LIBVIRT, 0,       "@libvirt up" },
-	{  3, LIBVIRT, 0,       0,       0,       "@try guest web crash" },
-	{  2, AGENT | LIBVIRT, 0, 0,     0,       "@host reboot" },
-	{  2, LINK,    0,       0,       0,       "net break node1 node2" },
-	{  2, LINK,    0,       0,       0,       "net break node2 node1" },
-	{  3, LINK,    0,       0,       LINK,    "net cut node1 node2" },
-	{  6, 0,       LINK,    LINK,    0,       "net heal node1 node2" },
-	{  5, 0,       0,       0,       0,       "net lose % 2" },
-	{  3, 0,       0,       0,       0,       "net double % 1" },
-	{  3, 0,       0,       0,       0,       "net late % 1 2500" },
-	{  1, 0,       0,       0,       0,       "net lose all 3" },
-	{  4, LIBVIRT, 0,       0,       0,       "@libvirt stop-at !" },
-	{  6, LIBVIRT, 0,       0,       0,       "@libvirt go-on" },
-	{  2, LIBVIRT, 0,       0,       0,       "@libvirt fail migrate-resume 1" },
-	{  1, LIBVIRT, 0,       0,       0,       "@libvirt fail migrate-seal 1" },
-	{  2, LIBVIRT, 0,       0,       0,       "@libvirt hang migrate-seal" },
-	{  2, LIBVIRT, 0,       0,       0,       "@libvirt answers" },
-	{  1, 0,       0,       0,       0,       "@store down #" },
-	{ 40, 0,       0,       0,       0,       "wait #" },
+	{ 22, AGENT,   0,       0,       0,       "@try migrate web $", PLAIN },
+	{  3, AGENT,   0,       0,       0,       "@try cancel web", PLAIN },
+	{  3, AGENT,   0,       0,       0,       "@try delete migration web", PLAIN },
+	{  2, AGENT,   0,       0,       0,       "@try pause web", PLAIN },
+	{  3, AGENT,   0,       0,       0,       "@try unpause web", PLAIN },
+	{  1, AGENT,   0,       0,       0,       "@try restart web grace=0", PLAIN },
+	{  3, AGENT,   0,       0,       0,       "@agent restart", PLAIN },
+	{  2, AGENT,   0,       0,       AGENT,   "@agent down", PLAIN },
+	{  6, POWER,   AGENT,   AGENT,   0,       "@agent up", PLAIN },
+	{  3, LIBVIRT, 0,       0,       0,       "@libvirt restart", PLAIN },
+	{  2, LIBVIRT, 0,       0,       LIBVIRT, "@libvirt down", PLAIN },
+	{  6, POWER,   LIBVIRT, LIBVIRT, 0,       "@libvirt up", PLAIN },
+	{  3, LIBVIRT, 0,       0,       0,       "@try guest web crash", PLAIN },
+	{  2, AGENT | LIBVIRT, 0, 0,     0,       "@host reboot", PLAIN },
+	{  4, 0,       0,       0,       0,       "net break ^ $", PLAIN },
+	{  3, 0,       0,       0,       0,       "net cut ^ $", PLAIN },
+	{  6, 0,       0,       0,       0,       "net heal ^ $", PLAIN },
+	{  5, 0,       0,       0,       0,       "net lose % 2", PLAIN },
+	{  3, 0,       0,       0,       0,       "net double % 1", PLAIN },
+	{  3, 0,       0,       0,       0,       "net late % 1 2500", PLAIN },
+	{  1, 0,       0,       0,       0,       "net lose all 3", PLAIN },
+	{  4, LIBVIRT, 0,       0,       0,       "@libvirt stop-at !", PLAIN },
+	{  6, LIBVIRT, 0,       0,       0,       "@libvirt go-on", PLAIN },
+	{  2, LIBVIRT, 0,       0,       0,       "@libvirt fail migrate-resume 1", PLAIN },
+	{  1, LIBVIRT, 0,       0,       0,       "@libvirt fail migrate-seal 1", PLAIN },
+	{  2, LIBVIRT, 0,       0,       0,       "@libvirt hang migrate-seal", PLAIN },
+	{  2, LIBVIRT, 0,       0,       0,       "@libvirt answers", PLAIN },
+	{  1, 0,       0,       0,       0,       "@store down #", PLAIN },
+	{  1, 0,       0,       0,       0,       "@host clock -7200", PLAIN },
+	{  1, 0,       0,       0,       0,       "@host clock 7200", PLAIN },
+	{  1, 0,       0,       0,       0,       "@tune variables read-only", PLAIN },
+	{  2, 0,       0,       0,       0,       "@tune variables writable", PLAIN },
+	{  1, 0,       0,       0,       0,       "@tune space none", PLAIN },
+	{  2, 0,       0,       0,       0,       "@tune space enough", PLAIN },
+	{ 40, 0,       0,       0,       0,       "wait #", PLAIN },
+	{  4, AGENT,   0,       0,       0,       "@try stop web", ORDERS },
+	{  2, AGENT,   0,       0,       0,       "@try stop web grace=0", ORDERS },
+	{  8, AGENT,   0,       0,       0,       "@try start web", ORDERS },
+	{  3, AGENT,   0,       0,       0,       "@try delete vm web grace=0", ORDERS },
+	{  1, AGENT,   EFI,     0,       0,       "@try delete vm web orphan", ORDERS },
+	{  2, AGENT,   0,       0,       0,       "@try delete vmi web", ORDERS },
+	{  6, AGENT,   0,       0,       0,       "@try create vm web +", ORDERS },
+	{  3, 0,       0,       FILED,   0,       "@vm web +", ORDERS },
+	{  1, FILED,   0,       0,       FILED,   "@rm web.yaml", ORDERS },
+	{  3, ALL,     0,       0,       ALL,     "@host off", DEATHS },
+	{ 12, 0,       POWER,   0,       0,       "&try declare-dead ^", DEATHS },
+	{  5, 0,       POWER,   ALL,     0,       "@host boot", DEATHS },
+	{  3, ALL,     0,       0,       0,       "@database lost", LOSSES },
 };
 static const char *const seconds[] = { "0.01", "0.02", "0.03", "0.1", "0.2", "0.3", "0.6", "0.61", "0.63",
 	"0.65", "0.7", "0.85", "1", "2", "5", "31", "130" };
@@ -64,10 +96,20 @@ static const char *const modes[] = { "@libvirt silent", "@libvirt odd", "@libvir
 
 struct game {
 	struct scenario *s;
+	enum play play;
 	unsigned hosts;
 	unsigned state[HOSTS_MAX];
 	uint64_t *seed;
 };
+
+/* The number of one that has an agent; 0: none has. */
+static unsigned other_of(const struct game *g, unsigned host)
+{
+	for (unsigned i = 1; i < g->hosts; i++)
+		if (g->state[(host + i) % g->hosts] & AGENT)
+			return (host + i) % g->hosts + 1;
+	return 0;
+}
 
 static void add(struct game *g, unsigned host, const char *text)
 {
@@ -75,8 +117,14 @@ static void add(struct game *g, unsigned host, const char *text)
 
 	if (*text == '@' && host)
 		buf_printf(&b, "@node%u ", host + 1);
-	for (text += *text == '@'; *text; text++) {
-		if (*text == '$')
+	if (*text == '&')
+		buf_printf(&b, "@node%u ", other_of(g, host));
+	for (text += *text == '@' || *text == '&'; *text; text++) {
+		if (*text == '^')
+			buf_printf(&b, "node%u", host + 1);
+		else if (*text == '+')
+			buf_puts(&b, DRAW(g->seed, strategies));
+		else if (*text == '$')
 			buf_printf(&b, "node%u",
 				(host + 1 + random_draw(g->seed, g->hosts - 1)) % g->hosts + 1);
 		else if (*text == '#')
@@ -112,21 +160,38 @@ static void act(struct game *g)
 {
 	const struct deed *deed = draw_deed(g);
 	unsigned host = random_draw(g->seed, g->hosts);
-	unsigned *state = &g->state[*deed->text == '@' ? host : 0];
+	unsigned *state = &g->state[host];
 
-	if ((deed->needs & ~*state) || (deed->lacks & *state))
+	if ((deed->needs & ~*state) || (deed->lacks & *state) ||
+		(deed->play && deed->play != g->play) || (*deed->text == '&' && !other_of(g, host)))
 		return;
 	add(g, host, deed->text);
 	*state = (*state | deed->sets) & ~deed->clears;
 }
 
+static void heal_links(struct game *g)
+{
+	for (unsigned a = 0; a < g->hosts; a++)
+		for (unsigned b = 0; b < a; b++) {
+			autofree char *line = xasprintf("net heal node%u node%u", b + 1, a + 1);
+
+			add(g, 0, line);
+		}
+}
+
 static void heal(struct game *g)
 {
-	add(g, 0, "net heal node1 node2");
+	heal_links(g);
 	for (unsigned host = 0; host < g->hosts; host++) {
-		add(g, host, g->state[host] & LIBVIRT ? "@libvirt answers" : "@libvirt up");
+		add(g, host, "@tune variables writable");
+		add(g, host, "@tune space enough");
+		if (!(g->state[host] & POWER))
+			add(g, host, "@host boot");
+		else if (!(g->state[host] & LIBVIRT))
+			add(g, host, "@libvirt up");
+		add(g, host, "@libvirt answers");
 		add(g, host, "@libvirt go-on");
-		if (!(g->state[host] & AGENT))
+		if (g->state[host] & POWER && !(g->state[host] & AGENT))
 			add(g, host, "@agent up");
 	}
 }
@@ -160,7 +225,7 @@ static void make(struct game *g)
 	add(g, 0, "wait 1");
 	add(g, 0, "wait 1");
 	for (unsigned host = 0; host < g->hosts; host++)
-		g->state[host] = AGENT | LIBVIRT | LINK;
+		g->state[host] = ALL | (host ? 0 : FILED) | (*firmware ? EFI : 0);
 	for (unsigned host = 0; busy && host < g->hosts; host++) {
 		add(g, host, "@tune post-copy on");
 		add(g, host, "@libvirt busy on");
@@ -181,6 +246,9 @@ static struct mishap make_seed(struct scenario *s, unsigned long seed)
 	struct game g = { .s = s, .hosts = 2 + !random_draw(&chance, 4), .seed = &chance };
 
 	*s = (struct scenario){ .path = xstrdup("random"), .name = xstrdup("random") };
+	g.play = random_draw(&chance, PLAYS);
+	s->remade = g.play == ORDERS;
+	s->restless = g.play == LOSSES; /* what was lost with it, a person has to bring back */
 	mishap.host = random_draw(&chance, g.hosts);
 	make(&g);
 	return mishap;

@@ -240,6 +240,8 @@ static void begin(struct world *w, const struct scenario *s, const struct run_op
 	w->t = -SETTLED;
 	if (s->hosts)
 		lab_open(w, s->hosts, &options->mishap);
+	if (s->hosts)
+		w->lab->remade = s->remade;
 	if (s->without)
 		lab_leave_out(w, s->without);
 	for (unsigned i = 0; !w->failure[0] && (host = world_host(w, i)); i++)

@@ -25,6 +25,9 @@ struct scenario {
 	const char *without; /* borrowed or NULL: a rule of the hand-over that is left out */
 	unsigned hosts;      /* 0: one, without peers */
 	bool any_end; /* how it ends depends on that, too: only that it ends, and at rest, is asked for */
+	/* Drawn at random: */
+	bool restless;  /* nobody promises that it comes to rest */
+	bool remade;    /* users delete machines, and make others of their names */
 	bool any_boots; /* how often a guest was started depends on when the agent was killed */
 };
 void line_done(struct line *line);

@@ -266,7 +266,9 @@ struct lab {
 	unsigned n;
 	struct mishap mishap;           /* of this run: its host has it as well */
 	bool cut[HOSTS_MAX][HOSTS_MAX]; /* nothing passes between the two */
-	bool lost;                      /* a host's database was, and with it who has aborted */
+	char aborted[MARKS_MAX]
+		    [UID_SIZE]; /* runs of which a database that is lost knew that they were */
+	size_t n_aborted;
 	bool remade; /* machines may be at no host, or at several under one name */
 	struct net_script scripts[HANDOVER_MAX];
 };
@@ -457,7 +459,8 @@ void folder_scan(struct world *w); /* all of it */
 
 /* watch*.c */
 void watch_commit(struct world *w, int64_t rv);
-void watch_database_lost(struct world *w, int64_t rv); /* its counter goes on at rv */
+void watch_database_goes(struct world *w);             /* it is about to be lost … */
+void watch_database_lost(struct world *w, int64_t rv); /* … and its counter goes on at rv */
 void watch_submit(struct world *w, const struct op *op);
 void watch_goes_over(struct world *w, const struct fake_domain *dom);
 void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_uid);

@@ -33,6 +33,29 @@ struct row_query watch_migration(struct world *w, const char *vmi_uid, enum migr
 	return q;
 }
 
+static int note_aborted(void *ctx, const struct object_row *row)
+{
+	struct lab *lab = ctx;
+	struct migration *g;
+	struct err err;
+
+	if (migration_load(row->state, true, &g, &err) < 0)
+		return 0;
+	if (g->role == MIGRATION_SOURCE && !g->moved && lab->n_aborted < MARKS_MAX &&
+		((IN(ABORTED) | IN(DONE)) & 1U << g->state))
+		copy_str(lab->aborted[lab->n_aborted++], UID_SIZE, g->vmi_uid);
+	migration_free(g);
+	return 0;
+}
+
+void watch_database_goes(struct world *w)
+{
+	struct object_query query = { .kind = KIND_MIGRATION };
+
+	if (w->lab)
+		store_each(w->store, &query, note_aborted, w->lab, NULL);
+}
+
 /* What has arrived may be the only copy: somebody must have aborted, for good,
  * before it is destroyed. */
 void watch_discard(struct world *w, const struct fake_domain *dom)
@@ -51,6 +74,9 @@ void watch_discard(struct world *w, const struct fake_domain *dom)
 		if (q.found && !q.moved)
 			return;
 	}
+	for (size_t i = 0; i < w->lab->n_aborted; i++)
+		if (streq(w->lab->aborted[i], dom->owner))
+			return;
 	world_fail(w, "the only copy of %s is destroyed, and nobody has aborted", dom->name);
 }
 
