@@ -76,12 +76,15 @@ struct peer_hello {                        /* how a node introduces itself */
 	X(FINALIZED,  "FINALIZED",  39, 1024)                  /* it has ended; this is how */                \
 	X(CHECKED,    "CHECKED",    40, HANDOVER_FINDINGS_MAX) /* what stands in its way */                   \
 	X(OWNED,      "OWNED",      41, 1024)                  /* it runs here; the rest is to come */        \
-	X(WHOSE,      "WHOSE",      48, 1024)                  /* our database is lost: what have you? */     \
+	X(WHOSE,      "WHOSE",      48, 1024)                  /* what have you, of these names or of all? */ \
 	X(MINE,       "MINE",       49, HANDOVER_DOCUMENT_MAX) /* these machines */
 /* clang-format on */
 
 /* The most that a domain as its target has it can come to, as text within text. */
 #define HANDOVER_OFFER_MAX (1 << 20)
+
+/* The most that the names of WHOSE can come to, as text within text: one has always room. */
+#define HANDOVER_NAMES_MAX 700
 
 /* The most that what stands in a guest's way can come to, as text within text. */
 #define HANDOVER_FINDINGS_MAX (1 << 17)
@@ -99,15 +102,15 @@ const char *handover_name(enum handover_kind kind);
 
 struct handover {
 	enum handover_kind kind;
-	char migration[UID_SIZE]; /* its UID */
+	char migration[UID_SIZE]; /* its UID; WHOSE of names, and its MINE: the question's */
 	char database[UID_SIZE];  /* the source's, in which it began */
 	int64_t epoch;            /* of the ownership that it is about */
 	unsigned succeeded;       /* FINALIZED: 1: the guest goes on at the target */
 	char why[PEER_WHY_SIZE];  /* printable ASCII, or "" */
 	int64_t room;             /* CHECKED: bytes of memory that are free for guests */
 	int64_t cancelled;        /* ABORT, COMMIT: 1: somebody wanted it aborted */
-	/* Borrowed JSON, or NULL. PREPARE, COMMIT, RECOVER, CHECK: what travels; MINE: names;
-	 * PREPARED: an offer (core/migration_offer.h); DECLINED, CHECKED: findings
+	/* Borrowed JSON, or NULL. PREPARE, COMMIT, RECOVER, CHECK: what travels; MINE, WHOSE:
+	 * names; PREPARED: an offer (core/migration_offer.h); DECLINED, CHECKED: findings
 	 * (core/migration_check.h); OUT: how far it is (core/migration_told.h). */
 	const char *document;
 };

@@ -4,6 +4,8 @@
  * both ran, so that a run of the new one waits until that host has said that it has nothing of that name. Which host
  * that is, is stored with the object; that it is settled, in the commit with which the run begins at the earliest.
  */
+#include <string.h>
+
 #include "core/edit.h"
 #include "core/json.h"
 #include "core/phase.h"
@@ -92,6 +94,54 @@ static bool waits(const struct machine *m)
 		m->vmi->obstacle == OBSTACLE_CONTESTED;
 }
 
+/* {"namespace": …, "name": …}: what it takes of a question, where each quote is one more byte. */
+#define NAME_BYTES (sizeof("{'namespace':'','name':''},") - 1 + 8)
+
+static size_t size_of(const struct machine *m)
+{
+	return strlen(m->ns) + strlen(m->name) + NAME_BYTES;
+}
+
+static void add_name(cJSON *names, const struct machine *m)
+{
+	cJSON *item = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(item, "namespace", m->ns);
+	cJSON_AddStringToObject(item, "name", m->name);
+	cJSON_AddItemToArray(names, item);
+}
+
+/* Of those that wait for that peer's word as many as one question holds; the next one goes on after them. */
+static char *names_for(const struct agent *agent, struct peer_facts *peer)
+{
+	const struct machine_list *l = &agent->contested;
+	cJSON *names = cJSON_CreateArray();
+	size_t from = peer->ask_from, left = HANDOVER_NAMES_MAX - sizeof("[]");
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct machine *m = l->list[(from + i) % l->n];
+
+		if (!waits(m) || !streq(holder_of(m), peer->config->name))
+			continue;
+		if (size_of(m) > left)
+			break;
+		left -= size_of(m);
+		add_name(names, m);
+		peer->ask_from = (from + i + 1) % l->n;
+	}
+	return json_take_text(names);
+}
+
+/* An answer to an earlier question may be older than what has come to that peer since. */
+static void ask(struct agent *agent, struct peer_facts *peer, struct now now)
+{
+	struct handover *h = handover_ask(agent, peer->config->name, names_for(agent, peer));
+
+	agent_uuid(agent, peer->question);
+	copy_str(h->migration, UID_SIZE, peer->question);
+	peer->ask_at = now.boot + SECONDS(CONTESTED_ASK_S);
+}
+
 void contested_turn(struct agent *agent, struct now now)
 {
 	agent->peers.ask_at = NEVER;
@@ -101,10 +151,8 @@ void contested_turn(struct agent *agent, struct now now)
 
 		if (!waits(m) || !peer || !peer->up)
 			continue;
-		if (now.boot >= peer->ask_at) {
-			handover_ask(agent, peer->config->name);
-			peer->ask_at = now.boot + SECONDS(CONTESTED_ASK_S);
-		}
+		if (now.boot >= peer->ask_at)
+			ask(agent, peer, now);
 		agent->peers.ask_at = MIN(agent->peers.ask_at, peer->ask_at);
 	}
 }
@@ -116,34 +164,31 @@ static const char *text_at(const cJSON *item, const char *key)
 	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, key));
 }
 
-/* Who has it by that list: the peer itself, one to which it went on and that can be asked, or nobody. */
-static const char *named_by(const struct agent *agent, const char *peer, const cJSON *list,
-	const struct machine *m)
+/* Who has it by what is said of it: the peer itself, one to which it went on and that can be asked, or nobody. */
+static const char *named_by(const struct agent *agent, const char *peer, const cJSON *item)
 {
-	const char *ret = NULL, *next;
-	const cJSON *item;
+	const char *next = peers_name(agent, text_at(item, "to"));
 
-	cJSON_ArrayForEach(item, list)
-	{
-		if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "partial")))
-			return peer;
-		if (!streq(text_at(item, "namespace"), m->ns))
-			continue;
-		if (streq(text_at(item, "name"), m->name))
-			return peer;
-		if (!streq(text_at(item, "moved"), m->name))
-			continue;
-		next = peers_name(agent, text_at(item, "to"));
-		ret = next ? next : peer;
-	}
-	return ret;
+	if (text_at(item, "gone"))
+		return NULL;
+	return text_at(item, "moved") && next ? next : peer;
 }
 
-static void hear(struct agent *agent, const char *peer, const cJSON *list, struct machine *m)
+static struct machine *machine_of(const struct agent *agent, const cJSON *item)
 {
-	const char *holder = named_by(agent, peer, list, m);
+	const char *ns = text_at(item, "namespace"), *name = text_at(item, "moved");
 
-	if (holder && streq(holder, peer))
+	if (!name)
+		name = text_at(item, "gone");
+	return ns && name ? machines_find(&agent->machines, ns, name) : NULL;
+}
+
+static void hear(struct agent *agent, const char *peer, const cJSON *item)
+{
+	const char *holder = named_by(agent, peer, item);
+	struct machine *m = machine_of(agent, item);
+
+	if (!m || !streq(holder_of(m), peer) || streq(holder, peer))
 		return;
 	if (!holder)
 		log_text(LOG_LEVEL_NOTICE, "%s/%s: peer '%s' has nothing of that name any more",
@@ -151,47 +196,20 @@ static void hear(struct agent *agent, const char *peer, const cJSON *list, struc
 	set_holder(agent, m, holder);
 }
 
-void contested_heard(struct agent *agent, const char *peer, const char *document)
+/* What is not said of a name is not known. */
+void contested_heard(struct agent *agent, const char *peer, const struct handover *h)
 {
-	cJSON *list = json_read(document);
+	struct peer_facts *facts = peers_find(agent, peer);
+	cJSON *list, *item;
 
-	for (size_t i = 0; cJSON_IsArray(list) && i < agent->contested.n; i++) {
-		struct machine *m = agent->contested.list[i];
-
-		if (streq(holder_of(m), peer))
-			hear(agent, peer, list, m);
+	if (!facts || !streq(h->migration, facts->question))
+		return;
+	list = json_read(h->document);
+	cJSON_ArrayForEach(item, list)
+	{
+		hear(agent, facts->config->name, item);
 	}
 	cJSON_Delete(list);
-}
-
-/* ---- saying -------------------------------------------------------------------------------------------- */
-
-static void tell(const struct agent *agent, const char *ns, const char *name, const char *to,
-	cJSON *list)
-{
-	cJSON *item;
-
-	if (machines_find(&agent->machines, ns, name) ||
-		!streq(migrations_moved_to(agent, ns, name), to))
-		return;
-	item = cJSON_CreateObject();
-	cJSON_AddStringToObject(item, "namespace", ns);
-	cJSON_AddStringToObject(item, "moved", name);
-	cJSON_AddStringToObject(item, "to", to);
-	cJSON_AddItemToArray(list, item);
-}
-
-void contested_tell(const struct agent *agent, const char *asker, cJSON *list)
-{
-	const struct migrations *gs = &agent->migrations;
-
-	for (size_t i = 0; i < gs->n; i++)
-		if (gs->list[i]->moved && !streq(gs->list[i]->peer, asker))
-			tell(agent, gs->list[i]->meta.ns, gs->list[i]->vmi, gs->list[i]->peer,
-				list);
-	for (size_t i = 0; i < gs->n_past; i++)
-		if (gs->past[i].away && !streq(gs->past[i].peer, asker))
-			tell(agent, gs->past[i].ns, gs->past[i].name, gs->past[i].peer, list);
 }
 
 /* ---- the operator's word --------------------------------------------------------------------------------- */

@@ -85,64 +85,12 @@ void handovers_done(struct agent *agent)
 
 /* ---- who has what ------------------------------------------------------------------------------------------ */
 
-void handover_ask(struct agent *agent, const char *peer)
+struct handover *handover_ask(struct agent *agent, const char *peer, char *names)
 {
-	copy_str(handover_letter(agent, peer, HANDOVER_WHOSE, NULL)->database, UID_SIZE,
-		agent->database_id);
-}
+	struct handover *h = handover_letter(agent, peer, HANDOVER_WHOSE, names);
 
-static bool is_running(const struct machine *m)
-{
-	return m->vmi && m->vmi->phase == PHASE_RUNNING;
-}
-
-/* All that it has, and what it may have to have yet. One that has lost its own database only knows of what
- * runs, and says so. */
-static char *names(const struct agent *agent, const char *asker)
-{
-	cJSON *list = cJSON_CreateArray();
-
-	if (agent->rebuilding) {
-		cJSON *item = cJSON_CreateObject();
-
-		cJSON_AddTrueToObject(item, "partial");
-		cJSON_AddItemToArray(list, item);
-	}
-
-	for (size_t i = 0; i < agent->machines.n; i++) {
-		const struct machine *m = agent->machines.list[i];
-		cJSON *item;
-
-		if ((!m->vm && !m->vmi) || (agent->rebuilding && !is_running(m)))
-			continue;
-		item = cJSON_CreateObject();
-		cJSON_AddStringToObject(item, "namespace", m->ns);
-		cJSON_AddStringToObject(item, "name", m->name);
-		cJSON_AddItemToArray(list, item);
-	}
-	contested_tell(agent, asker, list);
-	return json_take_text(list);
-}
-
-/* In this turn: the names of all machines are many times as long as the question for them. */
-static bool is_answered(const struct agent *agent, const char *peer)
-{
-	for (size_t i = 0; i < agent->n_letters; i++)
-		if (agent->letters[i].handover.kind == HANDOVER_MINE &&
-			streq(agent->letters[i].peer, peer))
-			return true;
-	return false;
-}
-
-/* Who is asking itself does not know. */
-static void hear_whose(struct agent *agent, const struct peer_event *event)
-{
-	struct handover *h;
-
-	if ((agent->rebuilding && !agent->rebuild_listed) || is_answered(agent, event->name))
-		return;
-	h = handover_answer(agent, event->name, event->handover, HANDOVER_MINE);
-	h->document = agent->letters[agent->n_letters - 1].document = names(agent, event->name);
+	copy_str(h->database, UID_SIZE, agent->database_id);
+	return h;
 }
 
 /* What is said to an earlier database is of an earlier time. */
@@ -150,8 +98,10 @@ static void hear_mine(struct agent *agent, const struct peer_event *event, struc
 {
 	if (!streq(event->handover->database, agent->database_id))
 		return;
-	rebuild_heard(agent, event->name, event->handover->document, now);
-	contested_heard(agent, event->name, event->handover->document);
+	if (*event->handover->migration)
+		contested_heard(agent, event->name, event->handover);
+	else
+		rebuild_heard(agent, event->name, event->handover->document, now);
 }
 
 /* ---- hearing ------------------------------------------------------------------------------------------------ */
@@ -231,7 +181,7 @@ void input_handover(struct agent *agent, const struct peer_event *event, struct 
 	if (agent->uncommitted)
 		return;
 	if (event->handover->kind == HANDOVER_WHOSE) {
-		hear_whose(agent, event);
+		mine_answer(agent, event);
 		return;
 	}
 	if (event->handover->kind == HANDOVER_MINE) {

@@ -14,8 +14,9 @@
 void input_handover(struct agent *agent, const struct peer_event *event, struct now now);
 void handover_say(struct agent *agent, struct migration *g, enum handover_kind kind,
 	struct now now);
-void handover_ask(struct agent *agent, const char *peer); /* WHOSE */
-void handovers_send(struct agent *agent);                 /* after the commit */
+/* WHOSE: of these names, JSON which is taken over, or NULL: of all. */
+struct handover *handover_ask(struct agent *agent, const char *peer, char *names);
+void handovers_send(struct agent *agent); /* after the commit */
 void handovers_done(struct agent *agent);
 
 /* migrations.c */
@@ -65,11 +66,12 @@ void migration_note_answer(struct machine *m, bool held);
 /* contested.c: whoever takes a name that has moved away waits for that peer's word. */
 /* The peer that a machine of that name, made anew, is to wait for, or NULL. */
 const char *contested_by(const struct agent *agent, const char *ns, const char *name);
-void contested_turn(struct agent *agent, struct now now);                          /* asks */
-void contested_heard(struct agent *agent, const char *peer, const char *document); /* MINE */
+void contested_turn(struct agent *agent, struct now now);                              /* asks */
+void contested_heard(struct agent *agent, const char *peer, const struct handover *h); /* MINE */
 void contested_forfeit(struct agent *agent, const char *peer); /* it will not say any more */
-/* What MINE says to asker besides the names that are here: which ones went on to a third host. */
-void contested_tell(const struct agent *agent, const char *asker, cJSON *list);
+
+/* mine.c: WHOSE is answered. */
+void mine_answer(struct agent *agent, const struct peer_event *event);
 
 /* migration_past.c: what is known of machines that moved, of migrations that are forgotten. */
 void past_load(struct agent *agent);

@@ -241,7 +241,7 @@ void peers_ask(struct agent *agent)
 {
 	for (size_t i = 0; i < agent->options->n_peers; i++) {
 		if (agent->peers.list[i].up && !agent->peers.list[i].answered)
-			handover_ask(agent, agent->peers.list[i].config->name);
+			handover_ask(agent, agent->peers.list[i].config->name, NULL);
 	}
 }
 

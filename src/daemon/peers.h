@@ -16,9 +16,11 @@ struct peer_facts {                       /* what is known of one of them: peers
 	char why[PEER_WHY_SIZE]; /* it is not */
 	char one_way[PEER_WHY_SIZE]; /* it is, and why we do not reach it ourselves; "": nothing is known of that */
 	msec since;                  /* wall time of that */
-	msec ask_at;   /* boot time before which it is not asked again for what is contested */
-	bool answered; /* it has said what it has, since our database was lost */
-	bool known;    /* it was up once, and hello is of then */
+	msec ask_at;     /* boot time before which it is not asked again for what is contested */
+	size_t ask_from; /* … of those that are: the first of the next question */
+	char question[UID_SIZE]; /* … the latest */
+	bool answered;           /* it has said what it has, since our database was lost */
+	bool known;              /* it was up once, and hello is of then */
 	struct peer_hello hello;
 	msec expires, warned; /* wall times: of its certificate; of the last warning about that */
 	bool has_clock, clock_warned;

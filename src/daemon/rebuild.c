@@ -157,6 +157,11 @@ void input_accept(struct agent *agent, const struct input *input, struct now now
 	agent_answer(agent, request, &err, NULL);
 }
 
+static const char *text_at(const cJSON *item, const char *key)
+{
+	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, key));
+}
+
 static bool may_run_here(const struct machine *m)
 {
 	return m->vmi && m->vmi->phase == PHASE_RUNNING &&
@@ -173,6 +178,32 @@ static void take_name(struct agent *agent, const char *peer, const char *ns, con
 		migration_settle_away(agent, m, peer, now);
 }
 
+/* It went on to a third host, perhaps after that one has answered: it is asked again. */
+static void follow(struct agent *agent, const char *peer, const char *ns, const char *name,
+	const char *to, struct now now)
+{
+	const struct machine *m = machines_find(&agent->machines, ns, name);
+	struct peer_facts *third = peers_find(agent, to);
+
+	if (!m || !m->vm || may_run_here(m))
+		return;
+	if (third)
+		third->answered = false;
+	else
+		take_name(agent, peer, ns, name, now); /* nobody can ask that one */
+}
+
+static void hear(struct agent *agent, const char *peer, const cJSON *item, struct now now)
+{
+	const char *ns = text_at(item, "namespace"), *name = text_at(item, "name");
+	const char *moved = text_at(item, "moved"), *to = text_at(item, "to");
+
+	if (ns && name)
+		take_name(agent, peer, ns, name, now);
+	else if (ns && moved && to)
+		follow(agent, peer, ns, moved, to, now);
+}
+
 void rebuild_heard(struct agent *agent, const char *peer, const char *document, struct now now)
 {
 	cJSON *list = json_read(document), *item;
@@ -183,13 +214,7 @@ void rebuild_heard(struct agent *agent, const char *peer, const char *document, 
 	}
 	cJSON_ArrayForEach(item, list)
 	{
-		const char *ns =
-			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "namespace"));
-		const char *name =
-			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
-
-		if (ns && name)
-			take_name(agent, peer, ns, name, now);
+		hear(agent, peer, item, now);
 	}
 	cJSON_Delete(list);
 	rebuild_answered(agent, peer);

@@ -31,11 +31,12 @@ static const struct peer_message samples[] = { { .kind = PEER_MESSAGE_HELLO, .he
 	{ .kind = PEER_MESSAGE_PING, .ping = { .id = 999999999999999, .wall = 0 } },
 	{ .kind = PEER_MESSAGE_PONG, .ping = { .id = 7, .wall = 1764460800123 } },
 	{ .kind = PEER_MESSAGE_STATUS, .status = { 2, 1, 0, 0 } },
-#define HAS_DOCUMENT(c)                                                               \
-	(HANDOVER_##c == HANDOVER_PREPARE || HANDOVER_##c == HANDOVER_COMMIT ||       \
-		HANDOVER_##c == HANDOVER_MINE || HANDOVER_##c == HANDOVER_PREPARED || \
-		HANDOVER_##c == HANDOVER_CHECK || HANDOVER_##c == HANDOVER_CHECKED || \
-		HANDOVER_##c == HANDOVER_DECLINED || HANDOVER_##c == HANDOVER_RECOVER)
+#define HAS_DOCUMENT(c)                                                                  \
+	(HANDOVER_##c == HANDOVER_PREPARE || HANDOVER_##c == HANDOVER_COMMIT ||          \
+		HANDOVER_##c == HANDOVER_MINE || HANDOVER_##c == HANDOVER_PREPARED ||    \
+		HANDOVER_##c == HANDOVER_CHECK || HANDOVER_##c == HANDOVER_CHECKED ||    \
+		HANDOVER_##c == HANDOVER_DECLINED || HANDOVER_##c == HANDOVER_RECOVER || \
+		HANDOVER_##c == HANDOVER_WHOSE)
 #define X(c, name, number, max)                                                 \
 	{ .kind = PEER_MESSAGE_##c,                                             \
 		.handover = { .kind = HANDOVER_##c,                             \
