@@ -14,8 +14,9 @@
 #include "daemon/migration_objects.h"
 #include "daemon/obstacles.h"
 
-#define INQUIRIES_MAX 16    /* at a time; more are asked for again */
-#define CPU_MAX       65536 /* bytes of XML */
+#define INQUIRIES_MAX \
+	16 /* of one peer at a time, which asks for more again: none keeps the others from being heard */
+#define CPU_MAX 65536 /* bytes of XML */
 
 struct inquiry { /* somebody waits for libvirt's answer */
 	uint64_t op;
@@ -374,11 +375,19 @@ void arrivals_done(struct agent *agent)
 	free(agent->inquiries);
 }
 
-static bool is_asked(const struct agent *agent, const struct handover *h)
+/* That, or as much as is taken of one peer. */
+static bool is_asked(const struct agent *agent, const struct inquiry *q)
 {
-	for (size_t i = 0; i < agent->n_inquiries; i++)
-		if (streq(agent->inquiries[i].handover.migration, h->migration))
+	unsigned n = 0;
+
+	for (size_t i = 0; i < agent->n_inquiries; i++) {
+		const struct inquiry *other = &agent->inquiries[i];
+
+		if (!streq(other->peer, q->peer))
+			continue;
+		if (++n == INQUIRIES_MAX || streq(other->handover.migration, q->handover.migration))
 			return true;
+	}
 	return false;
 }
 
@@ -399,7 +408,7 @@ void arrival_hear(struct agent *agent, const struct peer_event *event, struct no
 	bool enabled = agent->options->migrations;
 	struct inquiry q = { .peer = peers_name(agent, event->name), .handover = *event->handover };
 
-	if (is_asked(agent, &q.handover) || agent->n_inquiries == INQUIRIES_MAX || !q.peer)
+	if (!q.peer || is_asked(agent, &q))
 		return;
 	if (enabled && !agent->connected && q.handover.kind == HANDOVER_PREPARE) {
 		handover_answer(agent, q.peer, &q.handover, HANDOVER_BUSY);

@@ -26,7 +26,7 @@
 #include "core/migration_monitor.h"
 #include "daemon/agent.h"
 
-#define DOMAINS_MAX     16
+#define DOMAINS_MAX     24
 #define FILES_MAX       16
 #define HOSTS_MAX       3
 #define MARKS_MAX       16
