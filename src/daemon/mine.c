@@ -38,6 +38,23 @@ static bool is_here(const struct agent *agent, const struct machine *m)
 	return m && (agent->rebuilding ? runs : m->vm || m->vmi);
 }
 
+/* It waits for what another host sends of it. */
+static bool is_arriving(const struct machine *m)
+{
+	const struct migration *g = m->migration;
+
+	return g && g->role == MIGRATION_TARGET &&
+		(g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE);
+}
+
+static void add_here(cJSON *list, const struct machine *m)
+{
+	cJSON *item = add(list, m->ns, "name", m->name);
+
+	if (is_arriving(m))
+		cJSON_AddTrueToObject(item, "arriving");
+}
+
 /* A guest of ours whose run is not known any more. */
 static bool is_stray(const struct domain_info *info)
 {
@@ -154,7 +171,7 @@ static void answer_all(const struct agent *agent, const char *asker, cJSON *list
 		const struct machine *m = agent->machines.list[i];
 
 		if (is_here(agent, m))
-			add(list, m->ns, "name", m->name);
+			add_here(list, m);
 	}
 	for (size_t i = 0; i < agent->n_foreign; i++)
 		if (is_stray(&agent->foreign[i]))

@@ -168,47 +168,84 @@ static bool may_run_here(const struct machine *m)
 		(m->dom.state == DOMAIN_UNKNOWN || domain_is_alive(m->dom.state));
 }
 
-/* What runs here is here, whatever a peer says. What was found shut off may have gone over before it was forgotten. */
-static void take_name(struct agent *agent, const char *peer, const char *ns, const char *name,
-	struct now now)
+/* What stands still may be all of a guest that was about to come here, and that nobody has handed over: the peer goes on
+ * with it, or has done so. Its domain is left alone, as one whose run is not known. */
+static void let_go(struct agent *agent, struct machine *m, const char *peer, struct now now)
 {
-	struct machine *m = machines_find(&agent->machines, ns, name);
-
-	if (m && m->vm && !may_run_here(m))
-		migration_settle_away(agent, m, peer, now);
+	log_text(LOG_LEVEL_WARNING,
+		"%s/%s: peer '%s' has it, and what was found of it here stands still: it is left alone",
+		m->ns, m->name, peer);
+	m->vmi->prepared = false;
+	vmi_set_phase(m->vmi, PHASE_FAILED, now);
+	vmi_delete(m, now);
+	m->vmi_changed = true;
+	migration_settle_away(agent, m, peer, now);
 }
 
-/* It went on to a third host, perhaps after that one has answered: it is asked again. */
-static void follow(struct agent *agent, const char *peer, const char *ns, const char *name,
-	const char *to, struct now now)
+/* What runs here is here, whatever a peer says; and so is what the peer only gets ready for. What was found shut off may have
+ * gone over before it was forgotten. */
+static void take_name(struct agent *agent, const char *peer, const cJSON *item, struct now now)
 {
-	const struct machine *m = machines_find(&agent->machines, ns, name);
-	struct peer_facts *third = peers_find(agent, to);
+	struct machine *m =
+		machines_find(&agent->machines, text_at(item, "namespace"), text_at(item, "name"));
+	bool arrives = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "arriving"));
 
-	if (!m || !m->vm || may_run_here(m))
+	if (!m || !m->vm)
+		return;
+	if (!may_run_here(m))
+		migration_settle_away(agent, m, peer, now);
+	else if (!arrives && machine_domain_state(m) == DOMAIN_PAUSED)
+		let_go(agent, m, peer, now);
+}
+
+/* Whether it stands still is to be seen first. */
+static bool is_unseen(const struct agent *agent, const cJSON *list)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+	{
+		const char *ns = text_at(item, "namespace"), *name = text_at(item, "name");
+		const struct machine *m = ns && name ? machines_find(&agent->machines, ns, name)
+						     : NULL;
+
+		if (m && m->vm && may_run_here(m) && m->dom.state == DOMAIN_UNKNOWN)
+			return true;
+	}
+	return false;
+}
+
+/* It went on to a third host, perhaps after that one has answered: it is asked again. One that nobody can ask has it. */
+static void follow(struct agent *agent, const char *peer, const cJSON *item, struct now now)
+{
+	struct machine *m =
+		machines_find(&agent->machines, text_at(item, "namespace"), text_at(item, "moved"));
+	struct peer_facts *third = peers_find(agent, text_at(item, "to"));
+
+	if (!m || !m->vm)
 		return;
 	if (third)
 		third->answered = false;
-	else
-		take_name(agent, peer, ns, name, now); /* nobody can ask that one */
+	else if (!may_run_here(m))
+		migration_settle_away(agent, m, peer, now);
 }
 
 static void hear(struct agent *agent, const char *peer, const cJSON *item, struct now now)
 {
-	const char *ns = text_at(item, "namespace"), *name = text_at(item, "name");
-	const char *moved = text_at(item, "moved"), *to = text_at(item, "to");
-
-	if (ns && name)
-		take_name(agent, peer, ns, name, now);
-	else if (ns && moved && to)
-		follow(agent, peer, ns, moved, to, now);
+	if (!text_at(item, "namespace"))
+		return;
+	if (text_at(item, "name"))
+		take_name(agent, peer, item, now);
+	else if (text_at(item, "moved"))
+		follow(agent, peer, item, now);
 }
 
 void rebuild_heard(struct agent *agent, const char *peer, const char *document, struct now now)
 {
 	cJSON *list = json_read(document), *item;
 
-	if (!agent->rebuilding || !agent->rebuild_listed || !cJSON_IsArray(list)) {
+	if (!agent->rebuilding || !agent->rebuild_listed || !cJSON_IsArray(list) ||
+		is_unseen(agent, list)) {
 		cJSON_Delete(list);
 		return;
 	}
