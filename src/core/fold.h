@@ -15,8 +15,8 @@ void fold_event(struct machine *m, const struct domain_event *event);
  * one read is enough; a list soon after a connect is counted until READS_TO_AGREE agree. */
 void fold_seen(struct machine *m, const struct domain_info *info, bool fresh);
 
-/* What is known of the domain may be older than what was just learnt elsewhere: only a read that leaves from now on is
- * believed. */
+/* What is known of the domain may be older than what was just learnt elsewhere: only a read
+ * that leaves from now on is believed. */
 void fold_look_again(struct machine *m);
 
 /* The connection is lost: facts become unknown, and nothing is decided from them. */

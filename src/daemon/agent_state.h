@@ -158,7 +158,8 @@ struct past {                   /* where a machine went, or that it came here */
 	char owner[UID_SIZE];
 	int64_t epoch, number; /* of the latest that is forgotten */
 	bool away;
-	/* One that a declared death has settled stands for itself: its other host has still to hear of it. */
+	/* One that a declared death has settled stands for itself: its other host has still to
+	 * hear of it. */
 	char migration[UID_SIZE]; /* its UID; "": any of that guest's */
 	bool taken, reclaimed, succeeded;
 };

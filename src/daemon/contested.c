@@ -111,7 +111,8 @@ static void add_name(cJSON *names, const struct machine *m)
 	cJSON_AddItemToArray(names, item);
 }
 
-/* Of those that wait for that peer's word as many as one question holds; the next one goes on after them. */
+/* Of those that wait for that peer's word as many as one question holds; the next one goes on
+ * after them. */
 static char *names_for(const struct agent *agent, struct peer_facts *peer)
 {
 	const struct machine_list *l = &agent->contested;
@@ -164,7 +165,8 @@ static const char *text_at(const cJSON *item, const char *key)
 	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, key));
 }
 
-/* Who has it by what is said of it: the peer itself, one to which it went on and that can be asked, or nobody. */
+/* Who has it by what is said of it: the peer itself, one to which it went on and that can be
+ * asked, or nobody. */
 static const char *named_by(const struct agent *agent, const char *peer, const cJSON *item)
 {
 	const char *next = peers_name(agent, text_at(item, "to"));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept of a migration whose object is forgotten: where a machine went, and by which epoch, so that no
- * host that was away for long can pass an older one off as it; and who has the guest since the other host was declared
- * dead, which that one asks when it comes back. One row for each that had a name, and for each of the latter, in one value of
- * the store.
+ * What is kept of a migration whose object is forgotten: where a machine went, and by which epoch, so
+ * that no host that was away for long can pass an older one off as it; and who has the guest since the
+ * other host was declared dead, which that one asks when it comes back. One row for each that had a
+ * name, and for each of the latter, in one value of the store.
  */
 #include "core/json.h"
 #include "daemon/arrivals.h"
@@ -126,7 +126,7 @@ void past_note(struct agent *agent, const struct migration *g)
 	agent->migrations.past_changed = true;
 }
 
-/* ---- who comes back ------------------------------------------------------------------------------------ */
+/* ---- who comes back -------------------------------------------------------------------------- */
 
 static const struct past *settled(const struct agent *agent, const char *peer,
 	const struct handover *h)

@@ -84,7 +84,8 @@ bool past_is_of(const char *row, const char *owner);
 int64_t past_epoch(const struct agent *agent, const char *ns, const char *name, const char *owner);
 /* When the latest of that name moved, among the others of migrations; 0: none is known. */
 int64_t past_number(const struct agent *agent, const char *ns, const char *name);
-/* Answers a peer that was declared dead, and asks of one that was settled without it. Whether it was that. */
+/* Answers a peer that was declared dead, and asks of one that was settled without it. Whether
+ * it was that. */
 bool past_hear(struct agent *agent, const char *peer, const struct handover *h);
 /* The peer that it went to then, or NULL. */
 const char *past_peer(const struct agent *agent, const char *ns, const char *name);

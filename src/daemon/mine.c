@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this host says it has, to a peer that asks: of some names each with what is so of it, so that what is not said is not
- * known; or, when that one's database is lost, all of them. Which ones went on to a third host is said as well.
+ * What this host says it has, to a peer that asks: of some names each with what is so of it, so that
+ * what is not said is not known; or, when that one's database is lost, all of them. Which ones went on
+ * to a third host is said as well.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,10 @@ static void add_moved(cJSON *list, const char *ns, const char *name, const char 
 	cJSON_AddStringToObject(add(list, ns, "moved", name), "to", to);
 }
 
-/* ---- what is here --------------------------------------------------------------------------------------- */
+/* ---- what is here ---------------------------------------------------------------------------- */
 
-/* All that it has, and what it may have to have yet. One that has lost its own database only knows of what runs. */
+/* All that it has, and what it may have to have yet. One that has lost its own database only
+ * knows of what runs. */
 static bool is_here(const struct agent *agent, const struct machine *m)
 {
 	bool runs = m && m->vmi && m->vmi->phase == PHASE_RUNNING;
@@ -79,7 +81,7 @@ static void add_stray(cJSON *list, const char *domain)
 		add(list, ns, "name", name);
 }
 
-/* ---- some of it ------------------------------------------------------------------------------------------- */
+/* ---- some of it ------------------------------------------------------------------------------ */
 
 static void answer_name(const struct agent *agent, const char *asker, const char *ns,
 	const char *name, cJSON *list)
@@ -109,7 +111,7 @@ static void answer_names(const struct agent *agent, const char *asker, const cJS
 	}
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 struct move { /* all borrowed */
 	const char *ns, *name;

@@ -168,8 +168,9 @@ static bool may_run_here(const struct machine *m)
 		(m->dom.state == DOMAIN_UNKNOWN || domain_is_alive(m->dom.state));
 }
 
-/* What stands still may be all of a guest that was about to come here, and that nobody has handed over: the peer goes on
- * with it, or has done so. Its domain is left alone, as one whose run is not known. */
+/* What stands still may be all of a guest that was about to come here, and that nobody has
+ * handed over: the peer goes on with it, or has done so. Its domain is left alone, as one whose
+ * run is not known. */
 static void let_go(struct agent *agent, struct machine *m, const char *peer, struct now now)
 {
 	log_text(LOG_LEVEL_WARNING,
@@ -182,8 +183,8 @@ static void let_go(struct agent *agent, struct machine *m, const char *peer, str
 	migration_settle_away(agent, m, peer, now);
 }
 
-/* What runs here is here, whatever a peer says; and so is what the peer only gets ready for. What was found shut off may have
- * gone over before it was forgotten. */
+/* What runs here is here, whatever a peer says; and so is what the peer only gets ready for.
+ * What was found shut off may have gone over before it was forgotten. */
 static void take_name(struct agent *agent, const char *peer, const cJSON *item, struct now now)
 {
 	struct machine *m =
@@ -215,7 +216,8 @@ static bool is_unseen(const struct agent *agent, const cJSON *list)
 	return false;
 }
 
-/* It went on to a third host, perhaps after that one has answered: it is asked again. One that nobody can ask has it. */
+/* It went on to a third host, perhaps after that one has answered: it is asked again. One that
+ * nobody can ask has it. */
 static void follow(struct agent *agent, const char *peer, const cJSON *item, struct now now)
 {
 	struct machine *m =

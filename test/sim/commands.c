@@ -137,7 +137,8 @@ static int64_t grace_of(const char *text)
 	return streq(text, "infinity") ? GRACE_FOREVER_S : atoll(text);
 }
 
-/* Of a machine's migrations the latest, whose name nobody knows; owned by the caller, NULL: it has one of that name, or none. */
+/* Of a machine's migrations the latest, whose name nobody knows; owned by the caller, NULL: it
+ * has one of that name, or none. */
 static char *migration_of(struct command *c)
 {
 	autofree char *object = look_object(c->w, KIND_MIGRATION, c->words[1]);

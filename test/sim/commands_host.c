@@ -212,8 +212,8 @@ void do_tune(struct command *c)
 	world_fail(c->w, "nothing to tune is called %s", c->words[0]);
 }
 
-/* host reboot; host off, then host boot: what reboot does at once; host shutdown [timeout=S]; host cancel;
- * host clock SECONDS: somebody sets it by so much. */
+/* host reboot; host off, then host boot: what reboot does at once; host shutdown [timeout=S];
+ * host cancel; host clock SECONDS: somebody sets it by so much. */
 void do_host(struct command *c)
 {
 	struct client_request *client = &c->w->client;

@@ -235,7 +235,8 @@ static int check_vm(void *ctx, const struct object_row *row)
 	return 0;
 }
 
-/* Each machine is at one host, be it where it was or where it was moved; another one of its name is another machine. */
+/* Each machine is at one host, be it where it was or where it was moved; another one of its
+ * name is another machine. */
 static void check_homes(struct world *w)
 {
 	struct object_query vms = { .kind = KIND_VM, .name = "web" };

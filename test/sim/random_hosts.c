@@ -31,8 +31,8 @@ enum play {
 static const struct deed {
 	unsigned weight;
 	unsigned needs, lacks, sets, clears;
-	/* @, first: on a host; &, first: on another one that has an agent. ^: the host; $: another one; #: seconds; %: a kind
-	 * of message; !: a stage; +: a strategy */
+	/* @, first: on a host; &, first: on another one that has an agent. ^: the host; $:
+	 * another one; #: seconds; %: a kind of message; !: a stage; +: a strategy */
 	const char *text;
 	enum play play; /* PLAIN: in all */
 } deeds[] = {
