@@ -245,8 +245,9 @@ bool migration_refuses(const struct migration *g, struct err *err)
 		err_set(err, ERR_CONFLICT, "'%s' may have it, and is asked first", g->peer);
 	else if (migration_holds(g) && g->role == MIGRATION_TARGET)
 		err_set(err, ERR_CONFLICT, "it is on its way here from '%s': %s", g->peer,
-			g->state == MIGRATION_OWNER ? "try again in a moment"
-						    : "give the order there");
+			g->state != MIGRATION_OWNER ? "give the order there"
+				: g->post_copy ? "try again when the rest of its memory is here"
+					       : "try again in a moment");
 	else
 		return false;
 	return true;

@@ -25,6 +25,15 @@ static bool is_wanted(const struct migration_view *v)
 
 /* ---- PENDING ----------------------------------------------------------------------------------- */
 
+static const char *why_it_waited(const struct migration_view *v)
+{
+	if (!v->peer_up)
+		return "the target could not be reached for 15 minutes";
+	return v->unsettled ? "the other host of an earlier migration has not heard for 15 minutes "
+			      "how that one ended"
+			    : "it was not its turn for 15 minutes";
+}
+
 static bool rule_pending(const struct migration_view *v, struct migration_plan *plan)
 {
 	msec limit = v->g->began + SECONDS(MIGRATION_PENDING_S);
@@ -39,9 +48,7 @@ static bool rule_pending(const struct migration_view *v, struct migration_plan *
 	if (v->g->refusal)
 		return plan_migration(plan, MIGRATION_STEP_FAIL, v->g->refusal);
 	if (v->now.boot >= limit)
-		return plan_migration(plan, MIGRATION_STEP_FAIL,
-			v->peer_up ? "it was not its turn for 15 minutes"
-				   : "the target could not be reached for 15 minutes");
+		return plan_migration(plan, MIGRATION_STEP_FAIL, why_it_waited(v));
 	if (v->may_begin && v->peer_up && !v->unsettled)
 		return plan_migration(plan, MIGRATION_STEP_BEGIN, NULL);
 	plan->waits = !v->peer_up ? MIGRATION_WAITS_FOR_PEER
@@ -128,14 +135,26 @@ static bool rule_call_off(const struct migration_view *v, struct migration_plan 
 		plan_migration(plan, MIGRATION_STEP_CANCEL, NULL);
 }
 
+/* The host goes down: what is not there in time is to be told to stop while there is some left. */
+static bool has_no_time(const struct migration_view *v, struct migration_plan *plan)
+{
+	msec limit = v->m->stop_by - SECONDS(MIGRATION_GRACE_S);
+
+	return v->m->stop_by && (v->now.boot >= limit || migration_wake(plan, limit));
+}
+
+static bool is_unwanted(const struct migration_view *v, struct migration_plan *plan)
+{
+	return v->g->cancelled || vmi_is_stopping(v->m->vmi) || v->g->progress.given_up ||
+		has_no_time(v, plan) || has_not_begun(v, plan);
+}
+
 /* While it is copied, by an op of this life of the agent or of an earlier one. */
 static bool rule_copying(const struct migration_view *v, struct migration_plan *plan)
 {
 	if (!is_copying(v))
 		return false;
-	if ((v->g->cancelled || vmi_is_stopping(v->m->vmi) || v->g->progress.given_up ||
-		    has_not_begun(v, plan)) &&
-		rule_call_off(v, plan))
+	if (is_unwanted(v, plan) && rule_call_off(v, plan))
 		return true;
 	if (v->m->ops[LANE_MIGRATE].kind == OP_NONE)
 		migration_look(v, plan);
@@ -216,13 +235,17 @@ static const char *failure(const struct migration_view *v)
 		return "the target has lost it";
 	if (g->calling_off_at && vmi_is_stopping(v->m->vmi))
 		return "its virtual machine instance is being stopped";
+	if (g->calling_off_at && v->m->stop_by)
+		return "the host goes down";
 	if (g->calling_off_at && !g->progress.total)
 		return "nothing of it was sent within 120 s";
+	if (g->post_copy && g->cut)
+		return "it stood still before it could go over";
 	return g->refusal ? g->refusal : "libvirt did not carry it through";
 }
 
-/* All of its memory was sent before it could go over: the target lets nothing run that comes so, and libvirt resumes it
- * here when the way ends. */
+/* All of its memory was sent before it could go over, or something else has stopped it, as a full disk does: the target
+ * lets nothing run that comes so. When the way ends, libvirt resumes what it has stopped itself. */
 static bool rule_came_too_early(const struct migration_view *v, struct migration_plan *plan)
 {
 	msec limit = v->g->evidence_at + SECONDS(MIGRATION_SWITCH_S);
@@ -233,7 +256,7 @@ static bool rule_came_too_early(const struct migration_view *v, struct migration
 		return migration_wake(plan, limit);
 	return !v->g->cut &&
 		plan_migration(plan, MIGRATION_STEP_CUT,
-			"it was there before it could go over: ending the way to");
+			"it stands still before it could go over: ending the way to");
 }
 
 /* With post-copy QEMU itself is the evidence: a guest that stands still for it never runs here again. The target's relay
@@ -246,7 +269,7 @@ static bool rule_switched(const struct migration_view *v, struct migration_plan 
 		return plan_migration(plan, MIGRATION_STEP_RELEASE, NULL);
 	if (v->m->dom.reason == REASON_POSTCOPY_FAILED)
 		return plan_migration(plan, MIGRATION_STEP_ABORT, failure(v));
-	return v->m->dom.reason == REASON_MIGRATION && rule_came_too_early(v, plan);
+	return is_copying(v) && rule_came_too_early(v, plan);
 }
 
 static bool wants_again(const struct migration_view *v)

@@ -343,6 +343,16 @@ void input_verb(struct agent *agent, const struct input *input, struct now now)
 
 /* ---- pause, unpause, softreboot, reset ------------------------------------------------------- */
 
+/* One that stands still only because it moves runs, to whoever wants it paused or rebooted there. */
+static enum domain_state state_to_users(const struct machine *m, enum vmi_verb verb)
+{
+	enum domain_state state = machine_domain_state(m);
+	bool moves = state == DOMAIN_PAUSED && machine_is_held(m) &&
+		(m->dom.reason == REASON_MIGRATION || m->dom.reason == REASON_POSTCOPY);
+
+	return moves && verb != VMI_VERB_UNPAUSE ? DOMAIN_RUNNING : state;
+}
+
 static int vmi_verb(struct agent *agent, const struct request *request, struct err *err)
 {
 	struct vmi_verb_effect effect = { .act = ACT_NONE };
@@ -353,7 +363,7 @@ static int vmi_verb(struct agent *agent, const struct request *request, struct e
 	if (ret < 0)
 		return ret;
 	struct vmi_verb_target target = { .vmi = m->vmi,
-		.state = machine_domain_state(m),
+		.state = state_to_users(m, request->vmi_verb),
 		.agent = vmi_has_agent(m->vmi, &m->dom) };
 
 	ret = agent_check_orders(m, err);

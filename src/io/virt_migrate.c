@@ -201,6 +201,14 @@ static bool obey(void *ctx, const struct migration_order *order)
 	return true;
 }
 
+/* Of one that something else has stopped libvirt would not say that it has gone over. */
+static bool is_running(virDomainPtr dom)
+{
+	int state = VIR_DOMAIN_NOSTATE;
+
+	return virDomainGetState(dom, &state, NULL, 0) == 0 && state == VIR_DOMAIN_RUNNING;
+}
+
 /* The second attempt: as soon as all of the memory was sent once, or its time is up once more. From then on nothing can be
  * called off; and it must not come to its end before, for the target would be let run by nobody. */
 static void go_over(struct migrating *m, const struct migration_progress *p)
@@ -209,7 +217,7 @@ static void go_over(struct migrating *m, const struct migration_progress *p)
 
 	if (!m->looks && !m->switched)
 		virDomainMigrateSetMaxDowntime(m->dom, 1, 0);
-	if (!m->switched && (p->iteration > 1 || late))
+	if (!m->switched && (p->iteration > 1 || late) && is_running(m->dom))
 		m->switched = virDomainMigrateStartPostCopy(m->dom, 0) == 0;
 	if (m->switched)
 		m->mode = MIGRATION_MODE_POST_COPY;

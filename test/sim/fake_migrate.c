@@ -129,6 +129,8 @@ static const char *copied(struct world *w, struct fake_job *job, struct fake_dom
 	if (is_cut(w, job) || !has_incoming(w, job))
 		return "the connection to the target was lost";
 	job->was_paused = dom->state == DOMAIN_PAUSED && dom->reason != REASON_MIGRATION;
+	if (job->post_copy && job->was_paused)
+		return NULL; /* its watcher does not send it over, and its reason stays */
 	dom->state = DOMAIN_PAUSED;
 	dom->reason = job->post_copy ? REASON_POSTCOPY : REASON_MIGRATION;
 	look_again(w, dom);
