@@ -265,6 +265,21 @@ static void source_mended(void)
 	pauses(REASON_POSTCOPY);
 }
 
+static void unsettled(void)
+{
+	view.unsettled = true;
+}
+
+static void host_goes_down(void)
+{
+	m.stop_by = NOW + SECONDS(MIGRATION_GRACE_S) + 1;
+}
+
+static void host_goes_down_soon(void)
+{
+	m.stop_by = NOW + SECONDS(MIGRATION_GRACE_S);
+}
+
 static void given_up(void)
 {
 	g.progress.given_up = true;
@@ -331,6 +346,7 @@ static const struct migration_row source_rows[] = {
 	{ { in_pending, run_is_gone }, STEP(FAIL), "does not run any more" },
 	{ { in_pending, no_place, too_late }, STEP(FAIL), "not its turn" },
 	{ { in_pending, peer_gone, too_late }, STEP(FAIL), "could not be reached" },
+	{ { in_pending, unsettled, too_late }, STEP(FAIL), "an earlier migration has not heard" },
 
 	{ { NULL }, SAY(PREPARE), NULL },
 	{ { said_now }, STEP(NONE), NULL },
@@ -350,6 +366,8 @@ static const struct migration_row source_rows[] = {
 	{ { copying, cancelled }, STEP(CANCEL), NULL },
 	{ { copying, stopping }, STEP(CANCEL), NULL },
 	{ { copying, given_up }, STEP(CANCEL), NULL },
+	{ { copying, host_goes_down }, STEP(NONE), NULL },
+	{ { copying, host_goes_down_soon }, STEP(CANCEL), NULL },
 	{ { copying, called_off_just_now }, STEP(NONE), NULL },
 	{ { copying, called_off_in_vain }, STEP(CUT), "not called off" },
 	{ { copying, called_off_in_vain, has_sent }, STEP(CUT), "not called off" },
