@@ -8,6 +8,7 @@
  */
 #include "core/migration_private.h"
 
+#include "core/migration_monitor.h"
 #include "core/nvram.h"
 #include "core/phase.h"
 
@@ -105,12 +106,13 @@ static bool rule_watch(const struct migration_view *v, struct migration_plan *pl
 	return true;
 }
 
-/* Once it has sent something it has its watcher, who knows limits. */
+/* Once it has sent something it has its watcher, who knows limits. A target that is large takes its time to start. */
 static bool has_not_begun(const struct migration_view *v, struct migration_plan *plan)
 {
-	msec limit = v->g->performing_at + SECONDS(MIGRATION_BEGIN_S);
+	msec time = migration_time_limit(&v->g->limits, v->m->vmi->typed.memory);
+	msec limit = v->g->performing_at + MAX(time, SECONDS(MIGRATION_BEGIN_S));
 
-	if (v->g->progress.total || !v->g->performing_at)
+	if (v->g->progress.total || !v->g->performing_at || time == NEVER)
 		return false;
 	return v->now.boot >= limit || migration_wake(plan, limit);
 }
@@ -238,7 +240,7 @@ static const char *failure(const struct migration_view *v)
 	if (g->calling_off_at && v->m->stop_by)
 		return "the host goes down";
 	if (g->calling_off_at && !g->progress.total)
-		return "nothing of it was sent within 120 s";
+		return "nothing of it was sent in time";
 	if (g->post_copy && g->cut)
 		return "it stood still before it could go over";
 	return g->refusal ? g->refusal : "libvirt did not carry it through";

@@ -308,6 +308,18 @@ static void cut_already(void)
 static void begun_long_ago(void)
 {
 	g.performing_at = NOW - SECONDS(MIGRATION_BEGIN_S);
+	g.limits.completion_s_per_gib = 1;
+	vmi.typed.memory = 1;
+}
+
+static void is_large(void)
+{
+	vmi.typed.memory = (INT64_C(1) << 30) * (MIGRATION_BEGIN_S + 1);
+}
+
+static void without_limit(void)
+{
+	g.limits.completion_s_per_gib = 0;
 }
 
 static void has_sent(void)
@@ -374,6 +386,8 @@ static const struct migration_row source_rows[] = {
 	{ { copying, cut_already }, STEP(CANCEL), NULL },
 	{ { copying, begun_long_ago }, STEP(CANCEL), NULL },
 	{ { copying, begun_long_ago, has_sent }, STEP(NONE), NULL },
+	{ { copying, begun_long_ago, is_large }, STEP(NONE), NULL },
+	{ { copying, begun_long_ago, without_limit }, STEP(NONE), NULL },
 	{ { copying_still }, STEP(LOOK), NULL },
 	{ { copying_still, restarted }, STEP(WATCH), NULL },
 	{ { copying, restarted }, STEP(NONE), NULL },
