@@ -160,28 +160,23 @@ void contested_turn(struct agent *agent, struct now now)
 
 /* ---- hearing ------------------------------------------------------------------------------------------- */
 
-static const char *text_at(const cJSON *item, const char *key)
-{
-	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, key));
-}
-
 /* Who has it by what is said of it: the peer itself, one to which it went on and that can be
  * asked, or nobody. */
 static const char *named_by(const struct agent *agent, const char *peer, const cJSON *item)
 {
-	const char *next = peers_name(agent, text_at(item, "to"));
+	const char *next = peers_name(agent, json_text(item, "to"));
 
-	if (text_at(item, "gone"))
+	if (json_text(item, "gone"))
 		return NULL;
-	return text_at(item, "moved") && next ? next : peer;
+	return json_text(item, "moved") && next ? next : peer;
 }
 
 static struct machine *machine_of(const struct agent *agent, const cJSON *item)
 {
-	const char *ns = text_at(item, "namespace"), *name = text_at(item, "moved");
+	const char *ns = json_text(item, "namespace"), *name = json_text(item, "moved");
 
 	if (!name)
-		name = text_at(item, "gone");
+		name = json_text(item, "gone");
 	return ns && name ? machines_find(&agent->machines, ns, name) : NULL;
 }
 

@@ -190,22 +190,12 @@ int past_save(struct agent *agent, struct err *err)
 	return store_put_value(agent->store, VALUE, text, err);
 }
 
-static const char *text_at(const cJSON *item, const char *key)
-{
-	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, key));
-}
-
-static bool is_true(const cJSON *item, const char *key)
-{
-	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, key));
-}
-
 static void load_settled(struct past *p, const cJSON *item)
 {
-	copy_str(p->migration, UID_SIZE, text_at(item, "migration"));
-	p->taken = is_true(item, "taken");
-	p->reclaimed = is_true(item, "reclaimed");
-	p->succeeded = is_true(item, "succeeded");
+	copy_str(p->migration, UID_SIZE, json_text(item, "migration"));
+	p->taken = json_is_true(item, "taken");
+	p->reclaimed = json_is_true(item, "reclaimed");
+	p->succeeded = json_is_true(item, "succeeded");
 }
 
 void past_load(struct agent *agent)
@@ -220,15 +210,15 @@ void past_load(struct agent *agent)
 		const cJSON *number = cJSON_GetObjectItemCaseSensitive(item, "number");
 		struct past *p;
 
-		if (!text_at(item, "namespace") || !text_at(item, "name") ||
-			!text_at(item, "peer") || !cJSON_IsNumber(epoch))
+		if (!json_text(item, "namespace") || !json_text(item, "name") ||
+			!json_text(item, "peer") || !cJSON_IsNumber(epoch))
 			continue;
-		p = add(&agent->migrations, text_at(item, "namespace"), text_at(item, "name"));
-		p->peer = xstrdup(text_at(item, "peer"));
-		copy_str(p->owner, UID_SIZE, text_at(item, "owner"));
+		p = add(&agent->migrations, json_text(item, "namespace"), json_text(item, "name"));
+		p->peer = xstrdup(json_text(item, "peer"));
+		copy_str(p->owner, UID_SIZE, json_text(item, "owner"));
 		p->epoch = (int64_t)epoch->valuedouble;
 		p->number = cJSON_IsNumber(number) ? (int64_t)number->valuedouble : 0;
-		p->away = is_true(item, "away");
+		p->away = json_is_true(item, "away");
 		load_settled(p, item);
 	}
 	cJSON_Delete(list);

@@ -11,8 +11,8 @@
 #include "core/edit.h"
 #include "core/json.h"
 #include "core/phase.h"
-#include "daemon/obstacles.h"
 #include "daemon/migrations.h"
+#include "daemon/obstacles.h"
 
 #define VALUE_NAME "rebuilding"
 
@@ -157,11 +157,6 @@ void input_accept(struct agent *agent, const struct input *input, struct now now
 	agent_answer(agent, request, &err, NULL);
 }
 
-static const char *text_at(const cJSON *item, const char *key)
-{
-	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, key));
-}
-
 static bool may_run_here(const struct machine *m)
 {
 	return m->vmi && m->vmi->phase == PHASE_RUNNING &&
@@ -187,8 +182,8 @@ static void let_go(struct agent *agent, struct machine *m, const char *peer, str
  * What was found shut off may have gone over before it was forgotten. */
 static void take_name(struct agent *agent, const char *peer, const cJSON *item, struct now now)
 {
-	struct machine *m =
-		machines_find(&agent->machines, text_at(item, "namespace"), text_at(item, "name"));
+	struct machine *m = machines_find(&agent->machines, json_text(item, "namespace"),
+		json_text(item, "name"));
 	bool arrives = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "arriving"));
 
 	if (!m || !m->vm)
@@ -206,7 +201,7 @@ static bool is_unseen(const struct agent *agent, const cJSON *list)
 
 	cJSON_ArrayForEach(item, list)
 	{
-		const char *ns = text_at(item, "namespace"), *name = text_at(item, "name");
+		const char *ns = json_text(item, "namespace"), *name = json_text(item, "name");
 		const struct machine *m = ns && name ? machines_find(&agent->machines, ns, name)
 						     : NULL;
 
@@ -220,9 +215,9 @@ static bool is_unseen(const struct agent *agent, const cJSON *list)
  * nobody can ask has it. */
 static void follow(struct agent *agent, const char *peer, const cJSON *item, struct now now)
 {
-	struct machine *m =
-		machines_find(&agent->machines, text_at(item, "namespace"), text_at(item, "moved"));
-	struct peer_facts *third = peers_find(agent, text_at(item, "to"));
+	struct machine *m = machines_find(&agent->machines, json_text(item, "namespace"),
+		json_text(item, "moved"));
+	struct peer_facts *third = peers_find(agent, json_text(item, "to"));
 
 	if (!m || !m->vm)
 		return;
@@ -234,11 +229,11 @@ static void follow(struct agent *agent, const char *peer, const cJSON *item, str
 
 static void hear(struct agent *agent, const char *peer, const cJSON *item, struct now now)
 {
-	if (!text_at(item, "namespace"))
+	if (!json_text(item, "namespace"))
 		return;
-	if (text_at(item, "name"))
+	if (json_text(item, "name"))
 		take_name(agent, peer, item, now);
-	else if (text_at(item, "moved"))
+	else if (json_text(item, "moved"))
 		follow(agent, peer, item, now);
 }
 
