@@ -59,14 +59,15 @@
 	X(COMPARE, "compare-host", LANE_READ, 30)
 
 /*
- * GUEST is for what a user does to a run that lives; hung there, it is in the way of no stop. AGENT is for what the
- * guest's agent is asked: it may answer late or never, so it has few workers of its own, and each call
- * ends by itself within some 5 s. Its deadlines leave room for the wait behind other guests' agents. WORDS
- * is for what QEMU wrote itself: of no weight but to those who ask why, so nothing waits long for it. ERRAND
- * is for what a client fetches from a guest: it changes nothing, and who hangs there is in no one's way but theirs. PROBE
- * asks whether a guest is well: one that hangs may keep its asker for as long as its timeout says.
- * MIGRATE lasts as long as the copying of a guest's memory; the op is not bound to the agent's life: it goes on
- * in libvirt without it, and the next life has it watched.
+ * GUEST is for what a user does to a run that lives; hung there, it is in the way of no stop. AGENT
+ * is for what the guest's agent is asked: it may answer late or never, so it has few workers of its
+ * own, and each call ends by itself within some 5 s. Its deadlines leave room for the wait behind
+ * other guests' agents. WORDS is for what QEMU wrote itself: of no weight but to those who ask why,
+ * so nothing waits long for it. ERRAND is for what a client fetches from a guest: it changes
+ * nothing, and who hangs there is in no one's way but theirs. PROBE asks whether a guest is well:
+ * one that hangs may keep its asker for as long as its timeout says. MIGRATE lasts as long as the
+ * copying of a guest's memory; the op is not bound to the agent's life: it goes on in libvirt
+ * without it, and the next life has it watched.
  */
 enum op_lane {
 	LANE_MAIN,
@@ -243,8 +244,9 @@ struct op_result {
 	uint64_t id;
 	enum op_kind kind;
 	struct err err; /* code OK on success */
-	/* LIST: every domain of the connection, ours or not. READ: one, or none if it does not exist
-	 * (then err is OK and n_domains 0). START: one, as it runs now. DESCRIBE: one, with its detail. */
+	/* LIST: every domain of the connection, ours or not. READ: one, or none if it does
+	 * not exist (then err is OK and n_domains 0). START: one, as it runs now. DESCRIBE:
+	 * one, with its detail. */
 	struct domain_info *domains; /* owned */
 	size_t n_domains;
 	struct domain_detail *detail; /* owned or NULL */
@@ -260,7 +262,8 @@ struct op_result {
 };
 void op_result_done(struct op_result *result);
 
-/* libvirt's lifecycle events, X(constant, name). Only details that cannot be read later are kept. */
+/* libvirt's lifecycle events, X(constant, name). Only details that cannot be read later are
+ * kept. */
 #define DOMAIN_EVENTS(X)                                                               \
 	X(LOOK_AGAIN, "changed") /* whatever it was: read the state again */           \
 	X(STARTED, "started")                                                          \

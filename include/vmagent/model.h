@@ -111,8 +111,8 @@
 #define WORDS_STATES(X) X(NONE, "") X(WANTED, "Wanted") X(READ, "Read")
 
 /*
- * What keeps a run from being started, or its domain from being as its spec says, and how that is shown:
- * X(constant, condition, its reason, event). Stored by number: append only.
+ * What keeps a run from being started, or its domain from being as its spec says, and how that is
+ * shown: X(constant, condition, its reason, event). Stored by number: append only.
  */
 /* clang-format off */
 #define OBSTACLES(X) \

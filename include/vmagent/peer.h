@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The port to other agents: what is known of each configured peer comes back as events, and what this node
- * tells of itself is published to all of them; about a migration two agents send each other messages. One
- * vtable, beside the hypervisor's, because between agents lies a network that a test must be able to cut; the
- * real one is mutual TLS over TCP.
+ * The port to other agents: what is known of each configured peer comes back as events, and what
+ * this node tells of itself is published to all of them; about a migration two agents send each
+ * other messages. One vtable, beside the hypervisor's, because between agents lies a network that a
+ * test must be able to cut; the real one is mutual TLS over TCP.
  *
- * A peer is known by the name that its certificate carries. Nothing here is durable: after a restart every
- * peer is unreachable until it has answered.
+ * A peer is known by the name that its certificate carries. Nothing here is durable: after a
+ * restart every peer is unreachable until it has answered.
  */
 #ifndef VMAGENT_PEER_H
 #define VMAGENT_PEER_H
@@ -17,7 +17,8 @@
 #define PEER_WHY_SIZE     320
 #define PEER_VERSION_SIZE 32
 
-/* What a node can do beyond the protocol's version, X(constant, text). A text that is not here is ignored. */
+/* What a node can do beyond the protocol's version, X(constant, text). A text that is
+ * not here is ignored. */
 #define PEER_CAPABILITIES(X)                                                        \
 	X(KVM, "kvm")               /* its guests run on hardware virtualization */ \
 	X(CHECK, "migration-check") /* it answers CHECK */
@@ -51,9 +52,9 @@ struct peer_hello {                        /* how a node introduces itself */
 };
 
 /*
- * What two agents say to each other about one migration. X(constant, name, number on the wire, largest
- * payload). Every one can be repeated: what it asks for is done once. The source says those below 32, the
- * target those below 48; the last two are about no migration.
+ * What two agents say to each other about one migration. X(constant, name, number on the wire,
+ * largest payload). Every one can be repeated: what it asks for is done once. The source says those
+ * below 32, the target those below 48; the last two are about no migration.
  */
 /* clang-format off */
 #define HANDOVERS(X)                                                                                          \
@@ -157,8 +158,8 @@ struct peer_port {
 struct peer_port_ops {
 	/* From now on every peer is told this, and each time it is another; takes a copy. */
 	void (*publish)(struct peer_port *port, const struct peer_status *status);
-	/* Says it to the peer of that name, if that can be done now; takes a copy. It may be lost, and come
-	 * late, or twice: only the peer's own word shows that it has arrived. */
+	/* Says it to the peer of that name, if that can be done now; takes a copy. It may be lost,
+	 * and come late, or twice: only the peer's own word shows that it has arrived. */
 	void (*send)(struct peer_port *port, const char *peer, const struct handover *handover);
 };
 

@@ -221,8 +221,8 @@ static void take_fallback(struct machine *m, const struct op_result *result)
 	m->vmi_changed = true;
 }
 
-/* A signal is repeated anyway, as a peer's word is, and what is done once is not tried again. An agent's silence is no
- * failure of the run. */
+/* A signal is repeated anyway, as a peer's word is, and what is done once is not tried again. An
+ * agent's silence is no failure of the run. */
 static bool is_retried(enum op_kind kind)
 {
 	return kind != OP_SHUTDOWN && kind != OP_REBOOT && kind != OP_RESET && kind != OP_PROBE &&
@@ -292,7 +292,8 @@ static void fold_agent(struct machine *m, const struct op_result *result, struct
 	}
 }
 
-/* While libvirt cannot be asked, nothing is known; what was under way when the guest was paused counts for nothing. */
+/* While libvirt cannot be asked, nothing is known; what was under way when the guest was
+ * paused counts for nothing. */
 static void fold_probe(struct machine *m, const struct op_result *result, struct now now)
 {
 	enum probe_of of = m->dom.probing;

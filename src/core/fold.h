@@ -11,8 +11,8 @@
 /* A domain event of this machine's domain. */
 void fold_event(struct machine *m, const struct domain_event *event);
 
-/* What one read saw; info NULL: no such domain. `fresh` is whether the connection has settled, so that
- * one read is enough; a list soon after a connect is counted until READS_TO_AGREE agree. */
+/* What one read saw; info NULL: no such domain. `fresh` is whether the connection has settled, so
+ * that one read is enough; a list soon after a connect is counted until READS_TO_AGREE agree. */
 void fold_seen(struct machine *m, const struct domain_info *info, bool fresh);
 
 /* What is known of the domain may be older than what was just learnt elsewhere: only a read

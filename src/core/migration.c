@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A migration's states: which may follow which, and what each of them means for the machine and for whoever
- * looks. What is to be done next stands in migration_source.c and migration_target.c.
+ * A migration's states: which may follow which, and what each of them means for the machine and for
+ * whoever looks. What is to be done next stands in migration_source.c and migration_target.c.
  */
 #include "core/migration_private.h"
 
@@ -186,7 +186,8 @@ bool migration_is_under_way(const struct migration *g)
 	return g->role == MIGRATION_TARGET || g->state != MIGRATION_ABORTED || !settled;
 }
 
-/* Of a source the peer has what it copied, of a target its word that the guest goes on is not there yet. */
+/* Of a source the peer has what it copied, of a target its word that the guest goes on
+ * is not there yet. */
 bool migration_may_be_lost(const struct migration *g)
 {
 	if (g->acked || g->taken)
@@ -224,7 +225,8 @@ bool migration_holds(const struct migration *g)
 	return false;
 }
 
-/* Post-copy sends the most of it after the hand-over. The source's libvirtd waits for the target's answer while the target has all of the guest. */
+/* Post-copy sends the most of it after the hand-over. The source's libvirtd waits for the target's
+ * answer while the target has all of the guest. */
 bool migration_needs_relay(const struct migration *g)
 {
 	bool late = g->state == MIGRATION_RELEASED || g->state == MIGRATION_OWNER;
@@ -259,7 +261,7 @@ bool migration_in_doubt(const struct migration *g)
 		(g->state == MIGRATION_IN && g->doubt) || is_asking(g);
 }
 
-/* ---- what both deciders share ------------------------------------------------------------------- */
+/* ---- what both deciders share ---------------------------------------------------------------- */
 
 bool plan_migration(struct migration_plan *plan, enum migration_step step, const char *reason)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A migration: how a running guest changes its host, as one object on each of two hosts, the source's and the
- * target's. Only the source decides. Its stored RELEASED is the one moment at which the guest changes hands;
- * an id that the source does not know was aborted; silence means nothing, and the target waits.
+ * A migration: how a running guest changes its host, as one object on each of two hosts, the
+ * source's and the target's. Only the source decides. Its stored RELEASED is the one moment at
+ * which the guest changes hands; an id that the source does not know was aborted; silence means
+ * nothing, and the target waits.
  *
  *   source:  PENDING -> OUT -> RELEASED -> DONE        target:  IN -> COMPLETE -> OWNER -> DONE
  *                         `--> ABORTED --> DONE                  `---------`--> ABORTED -> DONE
  *
- * The source owns the guest until RELEASED, the target from OWNER on, between them nobody runs it. A state
- * is stored before the message or the call that it permits leaves. Pure: no clock, no I/O.
+ * The source owns the guest until RELEASED, the target from OWNER on, between them nobody runs it.
+ * A state is stored before the message or the call that it permits leaves. Pure: no clock, no I/O.
  */
 #ifndef VMAGENT_CORE_MIGRATION_H
 #define VMAGENT_CORE_MIGRATION_H
@@ -199,7 +200,8 @@ bool migration_holds(const struct migration *g);
 bool migration_needs_relay(const struct migration *g);
 /* Why no order is taken for the machine at this moment, in words: true, else false. */
 bool migration_refuses(const struct migration *g, struct err *err);
-/* A peer that declared this host dead may have taken the guest: after a boot it is asked before anything runs. */
+/* A peer that declared this host dead may have taken the guest: after a boot it is
+ * asked before anything runs. */
 bool migration_may_be_lost(const struct migration *g);
 /* Who runs the guest is not known here, and only the peer can tell: shown as a condition. */
 bool migration_in_doubt(const struct migration *g);
@@ -283,8 +285,8 @@ struct migration_plan migration_decide(const struct migration_view *v);
 /* ---- what is said ---------------------------------------------------------------------------- */
 
 /*
- * What a host answers to a message about a migration that it knows, and what it notes for its decider; a
- * COMMIT, and a PREPARE of one that is not known yet, are the caller's.
+ * What a host answers to a message about a migration that it knows, and what it notes for its
+ * decider; a COMMIT, and a PREPARE of one that is not known yet, are the caller's.
  */
 struct migration_answer {
 	bool any;
@@ -295,13 +297,14 @@ struct migration_answer migration_hear(struct migration *g, const struct handove
 	struct now now);
 /* Which attempt to mend a way what was said, or offered, is about; 0: none. */
 unsigned migration_recovery_of(const char *document);
-/* At the source: nothing of the guest is left here that could be sent, or nobody has mended its way in time. */
+/* At the source: nothing of the guest is left here that could be sent, or nobody has mended
+ * its way in time. */
 bool migration_is_spent(const struct migration *g, const struct machine *m, struct now now);
 /* … that it does not know; database: its own. */
 struct migration_answer migration_unknown(const struct handover *h, const char *database,
 	const struct handover_rules *rules);
 
-/* ---- stored and shown ------------------------------------------------------------------------- */
+/* ---- stored and shown ------------------------------------------------------------------------ */
 
 char *migration_text(const struct migration *g); /* the private state; owned by the caller */
 int migration_load(const char *state, bool same_boot, struct migration **ret, struct err *err);

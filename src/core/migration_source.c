@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The source decides: it asks the target to get ready, has libvirt copy the guest, and then either RELEASES
- * it or aborts. It releases only with evidence that its own guest has not run since the switch: libvirt's
- * word that it was done while its QEMU is gone, or its reason "migrated", or that the relay kept the target's answer from
- * it until its QEMU was gone. That QEMU is gone is none: libvirt resumes the guest when it misses the target's answer, and
- * it may have crashed after that.
+ * The source decides: it asks the target to get ready, has libvirt copy the guest, and then either
+ * RELEASES it or aborts. It releases only with evidence that its own guest has not run since the
+ * switch: libvirt's word that it was done while its QEMU is gone, or its reason "migrated", or that
+ * the relay kept the target's answer from it until its QEMU was gone. That QEMU is gone is none:
+ * libvirt resumes the guest when it misses the target's answer, and it may have crashed after that.
  */
 #include "core/migration_private.h"
 
@@ -24,7 +24,7 @@ static bool is_wanted(const struct migration_view *v)
 	return has_run(v) && v->m->vmi->phase == PHASE_RUNNING && !vmi_is_stopping(v->m->vmi);
 }
 
-/* ---- PENDING ----------------------------------------------------------------------------------- */
+/* ---- PENDING --------------------------------------------------------------------------------- */
 
 static const char *why_it_waited(const struct migration_view *v)
 {
@@ -60,7 +60,7 @@ static bool rule_pending(const struct migration_view *v, struct migration_plan *
 	return migration_wake(plan, limit);
 }
 
-/* ---- OUT, until libvirt is told --------------------------------------------------------------------- */
+/* ---- OUT, until libvirt is told -------------------------------------------------------------- */
 
 static bool rule_prepare(const struct migration_view *v, struct migration_plan *plan)
 {
@@ -89,14 +89,15 @@ static bool rule_prepare(const struct migration_view *v, struct migration_plan *
 		plan_migration(plan, MIGRATION_STEP_PERFORM, NULL);
 }
 
-/* ---- OUT, since then ---------------------------------------------------------------------------------- */
+/* ---- OUT, since then ------------------------------------------------------------------------- */
 
 static bool is_copying(const struct migration_view *v)
 {
 	return v->m->ops[LANE_MIGRATE].kind != OP_NONE || v->m->dom.migrating;
 }
 
-/* An earlier life of the agent has begun it: who watches it, and ends its relay, is to be found anew. */
+/* An earlier life of the agent has begun it: who watches it, and ends its relay, is
+ * to be found anew. */
 static bool rule_watch(const struct migration_view *v, struct migration_plan *plan)
 {
 	if (v->g->watched || v->m->ops[LANE_MIGRATE].kind != OP_NONE)
@@ -106,7 +107,8 @@ static bool rule_watch(const struct migration_view *v, struct migration_plan *pl
 	return true;
 }
 
-/* Once it has sent something it has its watcher, who knows limits. A target that is large takes its time to start. */
+/* Once it has sent something it has its watcher, who knows limits. A target that is large takes
+ * its time to start. */
 static bool has_not_begun(const struct migration_view *v, struct migration_plan *plan)
 {
 	msec time = migration_time_limit(&v->g->limits, v->m->vmi->typed.memory);
@@ -117,9 +119,9 @@ static bool has_not_begun(const struct migration_view *v, struct migration_plan 
 	return v->now.boot >= limit || migration_wake(plan, limit);
 }
 
-/* That is told again while it goes on, for libvirt may not have begun when it was told first. It hears of nothing while it
- * waits for the target's libvirt, or QEMU: then the way there ends, which it does notice. With post-copy the guest's
- * memory may be on both sides by then. */
+/* That is told again while it goes on, for libvirt may not have begun when it was told first. It
+ * hears of nothing while it waits for the target's libvirt, or QEMU: then the way there ends, which
+ * it does notice. With post-copy the guest's memory may be on both sides by then. */
 static bool rule_call_off(const struct migration_view *v, struct migration_plan *plan)
 {
 	const struct migration *g = v->g;
@@ -204,8 +206,9 @@ static bool rule_gone_over(const struct migration_view *v, struct migration_plan
 	return migration_wake(plan, limit);
 }
 
-/* libvirt resumes the guest only after it has missed the target's answer. While that is held, and the target has the
- * guest, QEMU is ended here, which libvirt would look for each 0.2 s; still held after that, it is the evidence. */
+/* libvirt resumes the guest only after it has missed the target's answer. While that is held, and
+ * the target has the guest, QEMU is ended here, which libvirt would look for each 0.2 s; still held
+ * after that, it is the evidence. */
 static bool rule_seal(const struct migration_view *v, struct migration_plan *plan)
 {
 	if (v->m->ops[LANE_GUEST].kind == OP_MIGRATE_SEAL)
@@ -219,7 +222,8 @@ static bool rule_seal(const struct migration_view *v, struct migration_plan *pla
 		plan_migration(plan, MIGRATION_STEP_SEAL, NULL);
 }
 
-/* While it is held, and its QEMU stands still: libvirt that misses it resumes the guest, of which nothing is anywhere else. */
+/* While it is held, and its QEMU stands still: libvirt that misses it resumes the guest, of which
+ * nothing is anywhere else. */
 static bool rule_lost_there(const struct migration_view *v, struct migration_plan *plan)
 {
 	return v->g->held && v->g->no_image && !v->g->cut &&
@@ -246,8 +250,9 @@ static const char *failure(const struct migration_view *v)
 	return g->refusal ? g->refusal : "libvirt did not carry it through";
 }
 
-/* All of its memory was sent before it could go over, or something else has stopped it, as a full disk does: the target
- * lets nothing run that comes so. When the way ends, libvirt resumes what it has stopped itself. */
+/* All of its memory was sent before it could go over, or something else has stopped it, as a full
+ * disk does: the target lets nothing run that comes so. When the way ends, libvirt resumes what
+ * it has stopped itself. */
 static bool rule_came_too_early(const struct migration_view *v, struct migration_plan *plan)
 {
 	msec limit = v->g->evidence_at + SECONDS(MIGRATION_SWITCH_S);
@@ -261,8 +266,9 @@ static bool rule_came_too_early(const struct migration_view *v, struct migration
 			"it stands still before it could go over: ending the way to");
 }
 
-/* With post-copy QEMU itself is the evidence: a guest that stands still for it never runs here again. The target's relay
- * holds libvirt's last call back until the target owns it. One whose way broke down before is lost. */
+/* With post-copy QEMU itself is the evidence: a guest that stands still for it never runs here
+ * again. The target's relay holds libvirt's last call back until the target owns it. One whose way
+ * broke down before is lost. */
 static bool rule_switched(const struct migration_view *v, struct migration_plan *plan)
 {
 	if (!migration_knows(v) || machine_domain_state(v->m) != DOMAIN_PAUSED)
@@ -300,7 +306,7 @@ static bool rule_performed(const struct migration_view *v, struct migration_plan
 	return rule_gone_over(v, plan);
 }
 
-/* ---- RELEASED, ABORTED -------------------------------------------------------------------------------- */
+/* ---- RELEASED, ABORTED ----------------------------------------------------------------------- */
 
 /* The target's QEMU has told the network that the guest is there, if it had all of it. */
 static bool goes_on(const struct migration_view *v, struct migration_plan *plan)
@@ -310,7 +316,8 @@ static bool goes_on(const struct migration_view *v, struct migration_plan *plan)
 	return plan_migration(plan, MIGRATION_STEP_RESTORE, NULL);
 }
 
-/* What libvirt left standing goes on, but for what runs elsewhere for ever; what is gone is the machine's own decider's. */
+/* What libvirt left standing goes on, but for what runs elsewhere for ever; what is gone is
+ * the machine's own decider's. */
 static bool rule_restore(const struct migration_view *v, struct migration_plan *plan)
 {
 	enum domain_state state;
@@ -331,7 +338,8 @@ static bool rule_restore(const struct migration_view *v, struct migration_plan *
 		plan_migration(plan, MIGRATION_STEP_RESUME, NULL);
 }
 
-/* The file in which its firmware keeps its variables has them all now that it does not run here any more. */
+/* The file in which its firmware keeps its variables has them all now that it does not
+ * run here any more. */
 static bool has_nvram(const struct migration_view *v, struct migration_plan *plan)
 {
 	if (v->g->nvram_known || !has_run(v) || !nvram_is_kept(v->m->vmi))
@@ -349,7 +357,8 @@ static bool say_all(const struct migration_view *v, enum handover_kind kind,
 				  : plan->step != MIGRATION_STEP_NONE;
 }
 
-/* A way that broke down is made anew: the rest of its memory is here, and the guest waits for it there. */
+/* A way that broke down is made anew: the rest of its memory is here, and the guest
+ * waits for it there. */
 static bool rule_recover(const struct migration_view *v, struct migration_plan *plan)
 {
 	const struct migration *g = v->g;
@@ -393,7 +402,8 @@ static bool rule_let_go(const struct migration_view *v, struct migration_plan *p
 		plan_migration(plan, MIGRATION_STEP_LET_GO, NULL);
 }
 
-/* libvirt ends its part when all of the memory is there, and it knows that; a way that broke down never ends. */
+/* libvirt ends its part when all of the memory is there, and it knows that; a way that
+ * broke down never ends. */
 static bool is_sending(const struct migration_view *v)
 {
 	if (!has_run(v))

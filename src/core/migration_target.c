@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The target obeys: it gets ready, says when all of the guest is here, and waits for as long as it takes. It
- * runs the guest only as its OWNER, which the source's COMMIT alone makes it; it removes the image only after
- * the source's ABORT is stored.
+ * The target obeys: it gets ready, says when all of the guest is here, and waits for as long as it
+ * takes. It runs the guest only as its OWNER, which the source's COMMIT alone makes it; it removes
+ * the image only after the source's ABORT is stored.
  */
 #include "core/migration_private.h"
 
@@ -17,7 +17,8 @@ static bool has_run(const struct migration_view *v)
 	return v->m && v->m->vmi && streq(v->m->vmi->meta.uid, v->g->vmi_uid);
 }
 
-/* All of it is here, and stands still: libvirt has ended its part, and the guest's clock is ours to start. */
+/* All of it is here, and stands still: libvirt has ended its part, and the guest's clock
+ * is ours to start. */
 static bool has_image(const struct migration_view *v)
 {
 	enum domain_state state = machine_domain_state(v->m);
@@ -35,8 +36,8 @@ static bool rule_called_off(const struct migration_view *v, struct migration_pla
 		plan_migration(plan, MIGRATION_STEP_ABORT, v->g->refusal);
 }
 
-/* The source has handed it over. Before it is this host's, what its firmware keeps is in the file from which its next run
- * takes it. */
+/* The source has handed it over. Before it is this host's, what its firmware keeps is in the file
+ * from which its next run takes it. */
 static bool rule_commit(const struct migration_view *v, struct migration_plan *plan)
 {
 	if (!v->g->commit || (v->g->state != MIGRATION_IN && v->g->state != MIGRATION_COMPLETE))
@@ -88,8 +89,9 @@ static bool is_forsaken(const struct migration *g)
 	return g->forsaken || g->taken;
 }
 
-/* Of what broke down on the way the source has the rest, and asks for a new way. When it does not come, or has nothing any
- * more, the guest cannot go on; who has sent all of it has nothing either, and libvirt is given time to see that here. */
+/* Of what broke down on the way the source has the rest, and asks for a new way. When it does not
+ * come, or has nothing any more, the guest cannot go on; who has sent all of it has nothing either,
+ * and libvirt is given time to see that here. */
 static bool rule_mend(const struct migration_view *v, struct migration_plan *plan)
 {
 	const struct migration *g = v->g;
@@ -108,8 +110,8 @@ static bool rule_mend(const struct migration_view *v, struct migration_plan *pla
 	return true;
 }
 
-/* Of post-copy: libvirt's last call is passed on now that the guest is this host's, and all of it is here when its memory
- * is. */
+/* Of post-copy: libvirt's last call is passed on now that the guest is this host's, and all of it
+ * is here when its memory is. */
 static bool rule_pass_on(const struct migration_view *v, struct migration_plan *plan)
 {
 	if (!has_image(v) && !v->g->passed)
@@ -126,7 +128,8 @@ static bool rule_pass_on(const struct migration_view *v, struct migration_plan *
 	return true;
 }
 
-/* QEMU has announced the guest when all of it had come. Where that is long ago, it has not been heard of since. */
+/* QEMU has announced the guest when all of it had come. Where that is long ago, it has not
+ * been heard of since. */
 static bool is_unheard(const struct migration_view *v)
 {
 	return !v->g->complete_at || v->now.boot - v->g->complete_at > MIGRATION_HEARD_MS;

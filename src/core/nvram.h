@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file with the variables of a guest's EFI firmware, as it travels with the guest: JSON without the blocks that are
- * blank, which is most of it. Pure.
+ * The file with the variables of a guest's EFI firmware, as it travels with the guest: JSON without
+ * the blocks that are blank, which is most of it. Pure.
  */
 #ifndef VMAGENT_CORE_NVRAM_H
 #define VMAGENT_CORE_NVRAM_H

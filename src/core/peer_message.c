@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Payloads: a table of fields per message, read and written by the same code. All fields must be there,
- * and numbers lie within bounds. Text that comes from outside is printable ASCII afterwards: it goes into
- * logs and terminals.
+ * Payloads: a table of fields per message, read and written by the same code. All fields must be
+ * there, and numbers lie within bounds. Text that comes from outside is printable ASCII afterwards:
+ * it goes into logs and terminals.
  */
 #include <string.h>
 
@@ -78,7 +78,7 @@ const char *peer_capability_name(enum peer_capability capability)
 	return (size_t)capability < ARRAY_SIZE(capabilities) ? capabilities[capability] : "?";
 }
 
-/* ---- reading --------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static int read_field(const cJSON *json, const struct field *f, void *object, struct err *err)
 {
@@ -234,7 +234,7 @@ void peer_message_done(struct peer_message *message)
 	free(take(&message->document));
 }
 
-/* ---- writing --------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void write_fields(cJSON *json, const struct field *fields, size_t n, const void *object)
 {

@@ -250,8 +250,8 @@ static size_t times(const struct facts_set *set, const char *fact)
 	return (size_t)(to - from);
 }
 
-/* The first that is told more often than it was prepared there, or NULL: of two elements of a name libvirt may read
- * either. */
+/* The first that is told more often than it was prepared there, or NULL: of two elements of a name
+ * libvirt may read either. */
 static const char *first_other(const struct facts_set *prepared, const struct facts_set *told)
 {
 	size_t run;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent: input → fold → decide → commit → act. It owns the model and is the only one that changes
- * it. Loop thread only; it reads no clock and touches no library but through the store and the
- * hypervisor port, so that the simulation runs the very same code in virtual time.
+ * The agent: input → fold → decide → commit → act. It owns the model and is the only one that
+ * changes it. Loop thread only; it reads no clock and touches no library but through the store and
+ * the hypervisor port, so that the simulation runs the very same code in virtual time.
  */
 #ifndef VMAGENT_DAEMON_AGENT_H
 #define VMAGENT_DAEMON_AGENT_H
@@ -69,29 +69,31 @@ msec agent_wake_at(const struct agent *agent);
 /* Called after each commit with the newest resourceVersion: watches look at the change log then. */
 void agent_on_commit(struct agent *agent, void (*hook)(void *ctx, int64_t rv), void *ctx);
 
-/* reach.c. The sockets of a running VMI: their paths, valid until the next turn. ERR_NOT_FOUND, or
- * ERR_BAD_REQUEST/ERR_CONFLICT by §5.4 "console", "vnc", in KubeVirt's words, with what we know behind them. */
+/* reach.c. The sockets of a running VMI: their paths, valid until the next turn.
+ * ERR_NOT_FOUND, or ERR_BAD_REQUEST/ERR_CONFLICT by §5.4 "console", "vnc", in KubeVirt's
+ * words, with what we know behind them. */
 int reach_console(const struct agent *agent, const char *ns, const char *name,
 	const char **ret_path, struct err *err);
 int reach_display(const struct agent *agent, const char *ns, const char *name,
 	const char **ret_path, struct err *err);
 
-/* errands.c. Forgets every errand: nobody is called any more. For a client that goes before the agent. */
+/* errands.c. Forgets every errand: nobody is called any more. For a client that
+ * goes before the agent. */
 void agent_drop_errands(struct agent *agent);
 
-/* The domains of the connection that are not runs of the agent's, as last seen: a DomainList as JSON, or
- * the one of that name, NULL if there is none. Owned by the caller. */
+/* The domains of the connection that are not runs of the agent's, as last seen: a DomainList as
+ * JSON, or the one of that name, NULL if there is none. Owned by the caller. */
 char *agent_domains(struct agent *agent, const char *name);
 
-/* This node and its peers, as a PeerList in JSON, or the one of that name; NULL if there is none. Without
- * peers the list is empty. Owned by the caller. */
+/* This node and its peers, as a PeerList in JSON, or the one of that name; NULL if there is none.
+ * Without peers the list is empty. Owned by the caller. */
 char *agent_peers(struct agent *agent, const char *name);
 
 /* metrics.c. The agent's figures as a page in Prometheus' text format; owned by the caller. */
 char *agent_metrics(const struct agent *agent, struct now now);
 
-/* types.c. Works the instancetype and the preference of a VM of that namespace into it, in place. ERR_NOT_FOUND,
- * ERR_INVALID: they do not go with it. */
+/* types.c. Works the instancetype and the preference of a VM of that namespace into it, in place.
+ * ERR_NOT_FOUND, ERR_INVALID: they do not go with it. */
 int agent_expand(const struct agent *agent, const char *ns, struct node *vm, struct err *err);
 
 /* migration_limits.c. What migrations may take here; NULL: there are none, they are not enabled. */
@@ -100,7 +102,8 @@ const struct migration_config *agent_migrations(const struct agent *agent);
 /* Whether a migration of that UID is known that needs its relay. */
 bool agent_needs_relay(const struct agent *agent, const char *migration);
 
-/* What this agent's database is called, in each of its lives; a lost one's successor has another name. */
+/* What this agent's database is called, in each of its lives; a lost one's
+ * successor has another name. */
 const char *agent_database_id(const struct agent *agent);
 
 /* Says that there is no such object, and where it is if it has moved: -ERR_NOT_FOUND. */

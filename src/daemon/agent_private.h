@@ -61,7 +61,8 @@ int request_find(struct agent *agent, const struct request *request, struct targ
 	struct err *err);
 /* The preconditions: the object is still the one, and still as, the caller means. ERR_CONFLICT. */
 int request_check(const struct request *request, const struct target *t, struct err *err);
-/* Says what a request did, or why it was refused, on the object that it named; a dry run leaves no trace. */
+/* Says what a request did, or why it was refused, on the object that it named; a dry
+ * run leaves no trace. */
 void request_note(struct agent *agent, const struct request *request, const char *reason,
 	const char *done, const struct err *err);
 
@@ -71,7 +72,8 @@ void ops_plan(struct agent *agent, struct machine *m, enum op_kind kind, struct 
 char *agent_kept_directory(const struct agent *agent, const char *vm_uid);
 /* Owned by the caller. */
 char *agent_run_directory(const struct agent *agent, const struct vmi *vmi);
-/* Under which name that, or the VM's own, is kept when it is another host's by right; owned by the caller. */
+/* Under which name that, or the VM's own, is kept when it is another host's by right;
+ * owned by the caller. */
 char *agent_aside_directory(const struct agent *agent, const struct object_meta *meta);
 /* It is: there are disks in it of which each host has its own. */
 bool agent_keeps_disks(const struct vmi *vmi);
@@ -79,7 +81,8 @@ void ops_plan_list(struct agent *agent, struct now now);
 /* The op of an errand for m's run; returns its id. */
 uint64_t ops_plan_errand(struct agent *agent, struct machine *m, const struct errand *errand);
 uint64_t ops_plan_describe(struct agent *agent, const char *domain); /* returns its id */
-/* What libvirt says of this host, and whether it can have that CPU (NULL: none); takes cpu; returns its id. */
+/* What libvirt says of this host, and whether it can have that CPU (NULL: none); takes
+ * cpu; returns its id. */
 uint64_t ops_plan_compare(struct agent *agent, char *cpu);
 uint64_t ops_plan_drop(struct agent *agent, char *folder); /* takes folder; returns its id */
 /* What fills a claim; takes work; returns its id. */
@@ -106,10 +109,12 @@ int agent_check_create(const struct agent *agent, const struct manifest *manifes
 /* actor is named with it; NULL when the caller says who it was. */
 int agent_create_object(struct agent *agent, const struct manifest *manifest,
 	const struct actor *actor, struct now now, struct err *err);
-/* Replaces content, labels and annotations by those of root; generation rises if the spec changed. */
+/* Replaces content, labels and annotations by those of root; generation rises if the spec
+ * changed. */
 int agent_replace_object(struct agent *agent, const struct target *t, const struct node *root,
 	struct err *err);
-/* The document that the object would have, owned by the caller; NULL with words. Changes nothing. */
+/* The document that the object would have, owned by the caller; NULL with words. Changes
+ * nothing. */
 char *agent_preview_object(struct agent *agent, const struct target *t, const struct node *root,
 	struct err *err);
 /* The object as it is served; owned by the caller. */
@@ -186,7 +191,8 @@ void peers_tell(struct agent *agent);                     /* after the commit: w
 bool peers_is_up(const struct agent *agent, const char *name);
 /* Whether it can be asked about guests; false with a finding. */
 bool peers_can_check(const struct agent *agent, const char *name, struct findings *why);
-/* What soon keeps guests from moving between this node and that one, in words; owned by the caller, or NULL. */
+/* What soon keeps guests from moving between this node and that one, in words; owned by
+ * the caller, or NULL. */
 char *peers_expiry_words(struct agent *agent, const char *name, struct now now);
 /* What of this node keeps every guest from moving. */
 void peers_check_self(const struct agent *agent, struct findings *ret);
@@ -234,13 +240,14 @@ void hostdown_done(struct agent *agent);
 /* Whether the verb may be, while the host goes down: ERR_CONFLICT. */
 int hostdown_check(const struct agent *agent, enum verb verb, struct err *err);
 
-/* commit.c: saves what the turn changed; on failure nothing may leave, and it is tried again later. */
+/* commit.c: saves what the turn changed; on failure nothing may leave, and it is tried again
+ * later. */
 int turn_commit(struct agent *agent, struct turn *turn, struct now now);
 
 /* namesakes.c: takes what m's VM names into the index, if that has changed. */
 void namesakes_update(struct agent *agent, struct machine *m);
-/* What is to be said of a manifest that is accepted: what has no effect, and with whom it shares what only one may have.
- * Owned by the caller; NULL: nothing. */
+/* What is to be said of a manifest that is accepted: what has no effect, and with whom it shares
+ * what only one may have. Owned by the caller; NULL: nothing. */
 char *agent_warnings(const struct agent *agent, const struct manifest *manifest);
 void namesakes_done(struct namesakes *names);
 

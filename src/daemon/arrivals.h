@@ -10,14 +10,15 @@
 
 #include "daemon/agent_private.h"
 
-/* ---- cargo.c ------------------------------------------------------------------------------------ */
+/* ---- cargo.c --------------------------------------------------------------------------------- */
 
 /* All that the other host has to know of m, as JSON; owned by the caller. */
 char *cargo_of(const struct agent *agent, const struct machine *m, struct now now);
 /* Text of a cargo, or NULL; borrowed of it. */
 const char *cargo_text(const cJSON *json, const char *key);
-/* The run of a cargo, and its VM, or NULL if it brings none; owned by the caller. Only what this node would take from a
- * file, of the names that the cargo says, and with no UID of others here; is_new: and has no other of its name. */
+/* The run of a cargo, and its VM, or NULL if it brings none; owned by the caller. Only what this
+ * node would take from a file, of the names that the cargo says, and with no UID of others here;
+ * is_new: and has no other of its name. */
 int cargo_vm(const struct agent *agent, const cJSON *json, bool is_new, struct vm **ret,
 	struct err *err);
 int cargo_run(const struct agent *agent, const cJSON *json, bool is_new, struct vmi **ret,
@@ -30,25 +31,27 @@ void cargo_unpack(struct agent *agent, struct machine *m, struct vm *vm, struct 
 int cargo_take(struct agent *agent, struct machine *m, const char *document, struct now now,
 	struct err *err);
 
-/* ---- luggage.c ---------------------------------------------------------------------------------- */
+/* ---- luggage.c ------------------------------------------------------------------------------- */
 
 /* The objects that m names, into its cargo. */
 void luggage_add(cJSON *json, const struct agent *agent, const struct machine *m);
-/* Those of a cargo, which are all of namespace ns; to be released with records_done(), also after an error. */
+/* Those of a cargo, which are all of namespace ns; to be released with records_done(),
+ * also after an error. */
 int luggage_read(const struct agent *agent, const cJSON *json, const char *ns, struct records *ret,
 	struct err *err);
-/* Which of them cannot be had here beside what is here, in words; owned by the caller, NULL: all can. owner: the UID
- * of the VM, or of the run that has none. */
+/* Which of them cannot be had here beside what is here, in words; owned by the caller, NULL: all
+ * can. owner: the UID of the VM, or of the run that has none. */
 char *luggage_conflicts(const struct agent *agent, const struct records *came, const char *owner);
 /* They are here from now on. */
 void luggage_keep(struct agent *agent, const struct records *came, const char *owner,
 	struct now now);
-/* m goes: what came with it does so too; if it has moved, so do its claims, whose files stay. What others name stays. */
+/* m goes: what came with it does so too; if it has moved, so do its claims, whose files stay.
+ * What others name stays. */
 void luggage_leave(struct agent *agent, const struct machine *m, bool moved, struct now now);
 /* Of which what comes along says that it came with it: the UID of its VM, or its own. */
 const char *luggage_owner(const struct vmi *vmi);
 
-/* ---- variables.c -------------------------------------------------------------------------------- */
+/* ---- variables.c ----------------------------------------------------------------------------- */
 
 /* At the source: what came of MIGRATE_READ_NVRAM … */
 void variables_read(struct migration *g, const struct op_result *result);
@@ -59,9 +62,10 @@ void variables_await(struct migration *g, const struct machine *m);
 /* What came of MIGRATE_WRITE_NVRAM. */
 void variables_written(struct migration *g, const struct op_result *result);
 
-/* ---- arrivals.c --------------------------------------------------------------------------------- */
+/* ---- arrivals.c ------------------------------------------------------------------------------ */
 
-/* A PREPARE of a migration that is not known yet, or a CHECK: libvirt is asked about this host first. */
+/* A PREPARE of a migration that is not known yet, or a CHECK: libvirt is asked
+ * about this host first. */
 void arrival_hear(struct agent *agent, const struct peer_event *event, struct now now);
 /* What libvirt said of this host. */
 void arrivals_compared(struct agent *agent, const struct op_result *result, struct now now);
@@ -69,11 +73,12 @@ void arrivals_turn(struct agent *agent, struct now now); /* libvirt took too lon
 msec arrivals_wake_at(const struct agent *agent);
 void arrivals_done(struct agent *agent);
 
-/* ---- checks.c ----------------------------------------------------------------------------------- */
+/* ---- checks.c -------------------------------------------------------------------------------- */
 
 /* A CHECKED came. */
 void checks_hear(struct agent *agent, const struct peer_event *event, struct now now);
-/* Asks the peers which of them would take m; `to` alone, unless it is NULL. The request is answered with what they say. */
+/* Asks the peers which of them would take m; `to` alone, unless it is NULL. The request is answered
+ * with what they say. */
 void checks_ask(struct agent *agent, const struct machine *m, const char *to,
 	const struct request *request, struct now now);
 /* The same for a migration that has no target yet: it gets one, or words why it has none. */
@@ -82,12 +87,13 @@ void checks_turn(struct agent *agent, struct now now); /* who has not answered w
 msec checks_wake_at(const struct agent *agent);
 void checks_done(struct agent *agent);
 
-/* ---- handovers.c -------------------------------------------------------------------------------- */
+/* ---- handovers.c ----------------------------------------------------------------------------- */
 
 /* What is said to whoever said `to` once the turn is committed; borrowed, until the next one. */
 struct handover *handover_answer(struct agent *agent, const char *peer, const struct handover *to,
 	enum handover_kind kind);
-/* Says that to a peer of the configuration; takes document, which may be NULL. Borrowed likewise. */
+/* Says that to a peer of the configuration; takes document, which may be NULL. Borrowed
+ * likewise. */
 struct handover *handover_letter(struct agent *agent, const char *peer, enum handover_kind kind,
 	char *document);
 

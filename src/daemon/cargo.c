@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What travels: what a host says of a machine so that another one can have it, and what comes of it there. A
- * peer's word is worth no more than a file's.
+ * What travels: what a host says of a machine so that another one can have it, and what comes of it
+ * there. A peer's word is worth no more than a file's.
  */
 #include <string.h>
 
@@ -128,7 +128,8 @@ static int check_tree(const struct judgement *c, const struct node *root, struct
 	return ret;
 }
 
-/* A peer's word is worth no more than a file's: what this node would not take from one it does not take. */
+/* A peer's word is worth no more than a file's: what this node would not take from one
+ * it does not take. */
 static int check_text(const struct judgement *c, const char *text, struct err *err)
 {
 	struct documents docs = { 0 };
@@ -155,7 +156,8 @@ static bool has_uid(const struct machine *m, const char *uid)
 		(m->vmi && (streq(m->vmi->meta.uid, uid) || streq(m->vmi->owner, uid)));
 }
 
-/* A UID names files of this host, and whose its Secrets are: it is one, and of no other machine here. */
+/* A UID names files of this host, and whose its Secrets are: it is one, and of no other machine
+ * here. */
 static bool is_free(const struct judgement *c, const char *uid)
 {
 	const struct machines *ms = &c->agent->machines;

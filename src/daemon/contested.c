@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Machines that were created under a name that has moved to another host: what both write to would be destroyed if
- * both ran, so that a run of the new one waits until that host has said that it has nothing of that name. Which host
- * that is, is stored with the object; that it is settled, in the commit with which the run begins at the earliest.
+ * Machines that were created under a name that has moved to another host: what both write to would
+ * be destroyed if both ran, so that a run of the new one waits until that host has said that it has
+ * nothing of that name. Which host that is, is stored with the object; that it is settled, in the
+ * commit with which the run begins at the earliest.
  */
 #include <string.h>
 
@@ -86,7 +87,7 @@ enum obstacle contested_obstacle(const struct agent *agent, const struct machine
 	return OBSTACLE_CONTESTED;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static bool waits(const struct machine *m)
 {
@@ -158,7 +159,7 @@ void contested_turn(struct agent *agent, struct now now)
 	}
 }
 
-/* ---- hearing ------------------------------------------------------------------------------------------- */
+/* ---- hearing --------------------------------------------------------------------------------- */
 
 /* Who has it by what is said of it: the peer itself, one to which it went on and that can be
  * asked, or nobody. */
@@ -209,7 +210,7 @@ void contested_heard(struct agent *agent, const char *peer, const struct handove
 	cJSON_Delete(list);
 }
 
-/* ---- the operator's word --------------------------------------------------------------------------------- */
+/* ---- the operator's word --------------------------------------------------------------------- */
 
 void contested_forfeit(struct agent *agent, const char *peer)
 {

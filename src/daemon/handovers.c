@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is said about migrations: what a peer says is folded, and what it is told leaves with the commit of
- * the turn that decided it. Nothing of it is sure to arrive.
+ * What is said about migrations: what a peer says is folded, and what it is told leaves with the
+ * commit of the turn that decided it. Nothing of it is sure to arrive.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ struct handover *handover_answer(struct agent *agent, const char *peer, const st
 	return h;
 }
 
-/* ---- saying --------------------------------------------------------------------------------------------- */
+/* ---- saying ---------------------------------------------------------------------------------- */
 
 /* Owned by the caller; NULL: none. */
 static char *document_of(const struct agent *agent, const struct migration *g,
@@ -83,7 +83,7 @@ void handovers_done(struct agent *agent)
 	free(agent->letters);
 }
 
-/* ---- who has what ------------------------------------------------------------------------------------------ */
+/* ---- who has what ---------------------------------------------------------------------------- */
 
 struct handover *handover_ask(struct agent *agent, const char *peer, char *names)
 {
@@ -104,7 +104,7 @@ static void hear_mine(struct agent *agent, const struct peer_event *event, struc
 		rebuild_heard(agent, event->name, event->handover->document, now);
 }
 
-/* ---- hearing ------------------------------------------------------------------------------------------------ */
+/* ---- hearing --------------------------------------------------------------------------------- */
 
 /* The source's QEMU has ended: with all of it sent, or with the rest of it lost. */
 static bool says_gone(const struct handover *h)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One port, three adapters behind it: volumes are made and removed by the image adapter, which also has the file of
- * EFI variables, QEMU's log is read by its own, everything else is libvirt's.
+ * One port, three adapters behind it: volumes are made and removed by the image adapter, which also
+ * has the file of EFI variables, QEMU's log is read by its own, everything else is libvirt's.
  */
 #include "daemon/host.h"
 
@@ -40,7 +40,7 @@ static void host_submit(struct hypervisor *hv, const struct op *op)
 		hv_submit(virt_hypervisor(host->virt), op);
 }
 
-/* ---- what comes back --------------------------------------------------------------------------- */
+/* ---- what comes back ------------------------------------------------------------------------- */
 
 static void on_connection(void *ctx, bool up, const char *why)
 {
@@ -64,7 +64,8 @@ static void on_result(void *ctx, const struct op_result *result)
 		host->sink.result(host->sink.ctx, result);
 }
 
-/* Where libvirt's own clients find it, which is where the peer's libvirt is connected to; NULL: nowhere. */
+/* Where libvirt's own clients find it, which is where the peer's libvirt is
+ * connected to; NULL: nowhere. */
 static char *socket_of(const char *uri)
 {
 	static const char *const sockets[] = { "/run/libvirt/virtqemud-sock",

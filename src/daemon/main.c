@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmagent: builds the parts, connects them, runs the loop. The order matters: the embedded driver forks
- * before there is a thread, the store is open before the agent, and libvirt is asked last.
+ * vmagent: builds the parts, connects them, runs the loop. The order matters: the embedded driver
+ * forks before there is a thread, the store is open before the agent, and libvirt is asked last.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -56,7 +56,7 @@ struct program {
 	char host_uuid[UID_SIZE]; /* libvirt's, as soon as it is known */
 };
 
-/* ---- inputs: one callback each ---------------------------------------------------------------- */
+/* ---- inputs: one callback each --------------------------------------------------------------- */
 
 static void identify(struct program *p)
 {
@@ -123,7 +123,7 @@ static void entropy(void *ctx, void *bytes, size_t n)
 		abort();
 }
 
-/* ---- parts ------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 /* QEMU's user must reach its disks, whatever the umask is. What is there already stays as it is. */
 static int make_folder(const char *path, mode_t mode, struct err *err)
@@ -170,7 +170,8 @@ static bool take_boot_id(struct program *p, const char *id)
 	return true;
 }
 
-/* In a container the unit's confinement shows the kernel's own, of the host; systemd knows the container's. */
+/* In a container the unit's confinement shows the kernel's own, of the host;
+ * systemd knows the container's. */
 static void read_boot_id(struct program *p)
 {
 	FILE *file;
@@ -395,9 +396,10 @@ static int build(struct program *p, struct err *err)
 	return 0;
 }
 
-/* ---- end ---------------------------------------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------------------------- */
 
-/* Guests stay. A call that hangs in libvirt cannot be waited for: everything is committed anyway. */
+/* Guests stay. A call that hangs in libvirt cannot be waited for: everything is committed
+ * anyway. */
 static void end(struct program *p)
 {
 	notify_send("STOPPING=1");

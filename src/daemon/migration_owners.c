@@ -14,7 +14,7 @@
 #include "daemon/migration_objects.h"
 #include "daemon/migrations_private.h"
 
-/* ---- words ------------------------------------------------------------------------------------------ */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 void migration_note(struct migration_call *c, bool warning, const char *reason, const char *text)
 {
@@ -43,7 +43,7 @@ void migration_note_failed(struct migration_call *c)
 	migration_note(c, true, "FailedMigration", text);
 }
 
-/* ---- the machine ------------------------------------------------------------------------------------ */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 void migration_changed(struct migration_call *c)
 {
@@ -137,7 +137,8 @@ void migration_settle_away(struct agent *agent, struct machine *m, const char *p
 	log_text(LOG_LEVEL_NOTICE, "%s/%s: peer '%s' has it", m->ns, m->name, peer);
 }
 
-/* What this host would not take any more leaves what it has taken with PREPARE: its guest is here, and whole. */
+/* What this host would not take any more leaves what it has taken with PREPARE: its guest
+ * is here, and whole. */
 static int take_cargo(struct migration_call *c, const char *document)
 {
 	struct migration *g = c->g;
@@ -177,7 +178,8 @@ void migration_own(struct agent *agent, struct migration *g, const char *documen
 	migration_changed(&c);
 }
 
-/* The target was declared dead: the next epoch is ours again, and what may come back of it is stale. */
+/* The target was declared dead: the next epoch is ours again, and what may come back
+ * of it is stale. */
 void migration_reclaim(struct agent *agent, struct migration *g, struct now now)
 {
 	struct migration_call c = { .agent = agent, .g = g, .now = now };
@@ -202,8 +204,9 @@ static void tell_kept(struct migration_call *c, const char *reason, const char *
 	c->g->reason = xasprintf("%s; %s", before, words);
 }
 
-/* Those that both hosts reach, and what a user has named, stay where they are. The others were a copy each, of which this
- * one may hold what the guest did last here: nobody but a person can tell whether it is of use. */
+/* Those that both hosts reach, and what a user has named, stay where they are. The others were a
+ * copy each, of which this one may hold what the guest did last here: nobody but a person can tell
+ * whether it is of use. */
 static void keep_disks(struct migration_call *c)
 {
 	autofree char *path = agent_aside_directory(c->agent, &c->m->vmi->meta), *words = NULL;
@@ -230,8 +233,8 @@ static void keep_state(struct migration_call *c)
 	tell_kept(c, "StateKept", words);
 }
 
-/* This host was declared dead, and the peer is the guest's home: what is left of it here ends, but for its disks and
- * what it kept. */
+/* This host was declared dead, and the peer is the guest's home: what is left of it here ends, but
+ * for its disks and what it kept. */
 void migration_lose(struct agent *agent, struct migration *g, struct now now)
 {
 	struct migration_call c = { .agent = agent, .g = g, .now = now };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept of a migration whose object is forgotten: where a machine went, and by which epoch, so
- * that no host that was away for long can pass an older one off as it; and who has the guest since the
- * other host was declared dead, which that one asks when it comes back. One row for each that had a
- * name, and for each of the latter, in one value of the store.
+ * What is kept of a migration whose object is forgotten: where a machine went, and by which epoch,
+ * so that no host that was away for long can pass an older one off as it; and who has the guest
+ * since the other host was declared dead, which that one asks when it comes back. One row for each
+ * that had a name, and for each of the latter, in one value of the store.
  */
 #include "core/json.h"
 #include "daemon/arrivals.h"
@@ -156,7 +156,7 @@ bool past_hear(struct agent *agent, const char *peer, const struct handover *h)
 	return true;
 }
 
-/* ---- the store ----------------------------------------------------------------------------------------- */
+/* ---- the store ------------------------------------------------------------------------------- */
 
 static void save_settled(cJSON *item, const struct past *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Migrations within the agent: what is said to peers about them, their rows, and their part of a turn. Loop
- * thread only.
+ * Migrations within the agent: what is said to peers about them, their rows, and their part of a
+ * turn. Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_MIGRATIONS_H
 #define VMAGENT_DAEMON_MIGRATIONS_H
@@ -53,7 +53,8 @@ int migrations_check_cancel(const struct migration *g, struct err *err);
 int migrations_check_run(const struct vmi *vmi, struct err *err);
 
 /* migration_limits.c */
-/* Whether it is its turn: of those that wait, the ones of more weight and then the older ones come first. */
+/* Whether it is its turn: of those that wait, the ones of more weight and then the
+ * older ones come first. */
 bool migration_limits_allow(const struct agent *agent, const struct migration *g);
 /* From now on neither the configuration nor a MigrationPolicy changes what it may do. */
 void migration_limits_freeze(const struct agent *agent, struct migration *g, const struct vmi *vmi);
@@ -78,7 +79,8 @@ void past_load(struct agent *agent);
 int past_save(struct agent *agent, struct err *err);
 void past_done(struct agent *agent);
 void past_note(struct agent *agent, const struct migration *g);
-/* Whether owner is, or may be, the one whose epochs an old row tells of: one of that name is another guest if not. */
+/* Whether owner is, or may be, the one whose epochs an old row tells of: one of that name is
+ * another guest if not. */
 bool past_is_of(const char *row, const char *owner);
 /* The latest epoch of that one's ownership; 0: none is known. */
 int64_t past_epoch(const struct agent *agent, const char *ns, const char *name, const char *owner);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The migrations' part of a turn: what their decider wants of each that is not over, and what that changes in
- * the machine. It comes before the machines' own part, so that both are saved in one transaction.
+ * The migrations' part of a turn: what their decider wants of each that is not over, and
+ * what that changes in the machine. It comes before the machines' own part, so that both are
+ * saved in one transaction.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "daemon/migration_objects.h"
 #include "daemon/migrations_private.h"
 
-/* ---- steps ------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static void step_say(struct migration_call *c)
 {
@@ -364,10 +365,10 @@ static void (*const steps[MIGRATION_STEP_MAX])(struct migration_call *c) = {
 };
 /* clang-format on */
 
-/* ---- the turn ---------------------------------------------------------------------------------------- */
+/* ---- the turn -------------------------------------------------------------------------------- */
 
-/* Whoever declares this host dead takes or reclaims the guest, wherever it is by then: it leaves for a third host only when
- * the other one of every earlier migration has heard how that ended. */
+/* Whoever declares this host dead takes or reclaims the guest, wherever it is by then: it leaves
+ * for a third host only when the other one of every earlier migration has heard how that ended. */
 static bool is_unsettled(const struct agent *agent, const struct migration *g)
 {
 	for (size_t i = 0; i < agent->migrations.n; i++) {

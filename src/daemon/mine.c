@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this host says it has, to a peer that asks: of some names each with what is so of it, so that
- * what is not said is not known; or, when that one's database is lost, all of them. Which ones went on
- * to a third host is said as well.
+ * What this host says it has, to a peer that asks: of some names each with what is so of it, so
+ * that what is not said is not known; or, when that one's database is lost, all of them. Which ones
+ * went on to a third host is said as well.
  */
 #include <stdlib.h>
 #include <string.h>

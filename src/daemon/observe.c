@@ -125,7 +125,8 @@ static bool facts_are_equal(const struct domain *a, const struct domain *b)
 		a->agreed >= READS_TO_AGREE && !a->look_again;
 }
 
-/* A list is a read of each domain; stale where something was folded or is under way since it left. */
+/* A list is a read of each domain; stale where something was folded or is under
+ * way since it left. */
 static void list_machine(struct agent *agent, struct machine *m,
 	const struct domain_info *const *sorted, size_t n)
 {
@@ -154,8 +155,8 @@ static bool is_reported(struct agent *agent, const char *uid)
 	return false;
 }
 
-/* A domain of ours whose run is not known, e.g. of a start that hung until long after it was given up, is
- * never touched (design §4), but said once. */
+/* A domain of ours whose run is not known, e.g. of a start that hung until long after it was given
+ * up, is never touched (design §4), but said once. */
 static void report_strays(struct agent *agent, const struct op_result *list)
 {
 	for (size_t i = 0; i < list->n_domains; i++) {
@@ -244,7 +245,8 @@ static const char *failure_event(const struct vmi *vmi, const struct op_result *
 	return obstacle_event(vmi->obstacle);
 }
 
-/* libvirt calls it an error that somebody called the move off; its end is told by the migration's own step. */
+/* libvirt calls it an error that somebody called the move off; its end is told by
+ * the migration's own step. */
 static bool was_called_off(const struct machine *m, const struct op_result *result)
 {
 	return result->kind == OP_MIGRATE && m->migration &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operations in flight: built from the model as self-contained strings, kept back until the commit of
- * the turn that decided them, and found again by their id when the result comes.
+ * Operations in flight: built from the model as self-contained strings, kept back until the commit
+ * of the turn that decided them, and found again by their id when the result comes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -99,8 +99,8 @@ static void fill_claim(const struct agent *agent, const struct machine *m, struc
 	op->xml = domain_metadata_xml(&context);
 }
 
-/* Its VM has no run any more: whoever removes it is the VM itself. What is lost to another host is put aside, but for its
- * TPM, which libvirt goes on keeping. */
+/* Its VM has no run any more: whoever removes it is the VM itself. What is lost to another host is
+ * put aside, but for its TPM, which libvirt goes on keeping. */
 static void fill_purge(const struct agent *agent, const struct machine *m, struct op *op)
 {
 	const char *uid = m->vm->meta.uid;
@@ -375,7 +375,8 @@ uint64_t ops_plan_fill(struct agent *agent, const struct record *claim, struct v
 	return op->id;
 }
 
-/* Deadlines count from here: what could not be saved for a while has waited for us, not for libvirt. */
+/* Deadlines count from here: what could not be saved for a while has waited for
+ * us, not for libvirt. */
 static void set_deadline(struct agent *agent, const struct op *op, struct now now)
 {
 	msec deadline = now.boot + op_kind_deadline(op->kind);

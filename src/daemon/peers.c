@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of the configured peers, and what they are told of this node. None of it is stored: after a
- * restart every peer is unreachable until it has answered. A change is one log line; what stays as it is, or
- * is wrong for the same reason again, none.
+ * What is known of the configured peers, and what they are told of this node. None of it is stored:
+ * after a restart every peer is unreachable until it has answered. A change is one log line; what
+ * stays as it is, or is wrong for the same reason again, none.
  */
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ void peers_done(struct agent *agent)
 	free(agent->peers.list);
 }
 
-/* ---- what they are told ------------------------------------------------------------------------------- */
+/* ---- what they are told ---------------------------------------------------------------------- */
 
 void peers_count(struct agent *agent, struct machine *m)
 {
@@ -62,7 +62,7 @@ void peers_tell(struct agent *agent)
 	peer_publish(agent->options->peers, &peers->told);
 }
 
-/* ---- what they tell ------------------------------------------------------------------------------------ */
+/* ---- what they tell -------------------------------------------------------------------------- */
 
 /* Owned by the caller; NULL: it is long until then, or nobody knows. */
 static char *expiry_words(const char *whose, msec expires, struct now now)
@@ -288,7 +288,7 @@ void input_peer(struct agent *agent, const struct input *input, struct now now)
 	agent->freed |= agent->contested.n && (event->kind == PEER_UP || event->kind == PEER_DOWN);
 }
 
-/* ---- shown ------------------------------------------------------------------------------------------------ */
+/* ---- shown ----------------------------------------------------------------------------------- */
 
 static void add_time(cJSON *json, const char *key, msec wall)
 {

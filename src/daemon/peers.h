@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of other agents, and what they were told of this node: peers.c, declare_dead.c. Loop thread only. */
+/* What is known of other agents, and what they were told of this node: peers.c,
+ * declare_dead.c. Loop thread only. */
 #ifndef VMAGENT_DAEMON_PEERS_H
 #define VMAGENT_DAEMON_PEERS_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * After the database was lost: the manifests bring the objects back, and a domain that still carries
- * our metadata says which run it is. Until libvirt has been asked twice nothing is begun, so that no
- * guest runs a second time, and none is stopped for a disk's sake. Machines may have moved: until each peer
- * has said which ones it has, what does not run here is not begun either.
+ * After the database was lost: the manifests bring the objects back, and a domain that still
+ * carries our metadata says which run it is. Until libvirt has been asked twice nothing is begun,
+ * so that no guest runs a second time, and none is stopped for a disk's sake. Machines may have
+ * moved: until each peer has said which ones it has, what does not run here is not begun either.
  */
 #include <string.h>
 
@@ -102,7 +102,7 @@ static void rebuild_domain(struct agent *agent, const struct domain_info *info, 
 	agent_note(agent, machine_meta(m, what.kind), &what);
 }
 
-/* ---- the peers ------------------------------------------------------------------------------------- */
+/* ---- the peers ------------------------------------------------------------------------------- */
 
 static bool waits_for_peers(const struct agent *agent)
 {
@@ -254,7 +254,7 @@ void rebuild_heard(struct agent *agent, const char *peer, const char *document, 
 	rebuild_answered(agent, peer);
 }
 
-/* ---- libvirt ----------------------------------------------------------------------------------------- */
+/* ---- libvirt --------------------------------------------------------------------------------- */
 
 void rebuild_list(struct agent *agent, const struct op_result *list, struct now now)
 {

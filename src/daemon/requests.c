@@ -343,7 +343,8 @@ void input_verb(struct agent *agent, const struct input *input, struct now now)
 
 /* ---- pause, unpause, softreboot, reset ------------------------------------------------------- */
 
-/* One that stands still only because it moves runs, to whoever wants it paused or rebooted there. */
+/* One that stands still only because it moves runs, to whoever wants it paused or rebooted
+ * there. */
 static enum domain_state state_to_users(const struct machine *m, enum vmi_verb verb)
 {
 	enum domain_state state = machine_domain_state(m);

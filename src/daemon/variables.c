@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The variables of a guest's EFI firmware, if they are kept with its VM. QEMU brings them along in the guest's memory, but
- * writes them to the target's file only when the guest goes on there: whatever dies before that would take them
- * along. So the source reads what its file holds when the guest is handed over, and sends it; and the target has it in its
- * own file before it is the owner.
+ * The variables of a guest's EFI firmware, if they are kept with its VM. QEMU brings them along in
+ * the guest's memory, but writes them to the target's file only when the guest goes on there:
+ * whatever dies before that would take them along. So the source reads what its file holds when the
+ * guest is handed over, and sends it; and the target has it in its own file before it is the owner.
  */
 #include "core/json.h"
 #include "core/migration.h"
@@ -66,8 +66,8 @@ static void tell(struct migration *g, const struct err *err)
 	replace_str(&g->trouble, err->msg);
 }
 
-/* What makes no sense is passed over: QEMU has them, too. A file that cannot be written is waited for: COMMIT will be said
- * again. */
+/* What makes no sense is passed over: QEMU has them, too. A file that cannot be written is waited
+ * for: COMMIT will be said again. */
 void variables_written(struct migration *g, const struct op_result *result)
 {
 	if (!g->commit)

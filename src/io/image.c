@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The course of an op: PREPARE is checked on the pool, then qemu-img makes one image after the other,
- * then the pool gives them their names; all others are one piece of work on the pool.
+ * The course of an op: PREPARE is checked on the pool, then qemu-img makes one image after the
+ * other, then the pool gives them their names; all others are one piece of work on the pool.
  */
 #include "io/image_private.h"
 

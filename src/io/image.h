@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The volumes of a run: OP_PREPARE makes them, OP_CLEAN removes the run's folder, OP_FILL fills a claim, OP_DROP removes it. OP_CLEAN and OP_PURGE may have it kept under another name. And
- * the file in which its firmware keeps its variables: OP_MIGRATE_READ_NVRAM, OP_MIGRATE_WRITE_NVRAM. Checks and removals run
- * on libuv's pool, images are made by qemu-img as a limited child that dies with the agent. Nothing
- * appears under its final name before it is whole and on disk.
+ * The volumes of a run: OP_PREPARE makes them, OP_CLEAN removes the run's folder, OP_FILL fills a
+ * claim, OP_DROP removes it. OP_CLEAN and OP_PURGE may have it kept under another name. And the
+ * file in which its firmware keeps its variables: OP_MIGRATE_READ_NVRAM, OP_MIGRATE_WRITE_NVRAM.
+ * Checks and removals run on libuv's pool, images are made by qemu-img as a limited child that dies
+ * with the agent. Nothing appears under its final name before it is whole and on disk.
  */
 #ifndef VMAGENT_IO_IMAGE_H
 #define VMAGENT_IO_IMAGE_H
@@ -32,12 +33,14 @@ struct image *image_new(uv_loop_t *loop, const struct image_roots *roots, struct
 
 /*
  * Takes a copy of op, which is one of those; sink.result() comes later, exactly once. Errors:
- * ERR_NOT_FOUND (a file or qemu-img is missing), ERR_NO_IMAGE (no file stands for a reference), ERR_FORBIDDEN (outside the roots), ERR_INVALID (not an
- * image that may be used), ERR_NO_SPACE, ERR_IO; the words name volume and path.
+ * ERR_NOT_FOUND (a file or qemu-img is missing), ERR_NO_IMAGE (no file stands for a reference),
+ * ERR_FORBIDDEN (outside the roots), ERR_INVALID (not an image that may be used), ERR_NO_SPACE,
+ * ERR_IO; the words name volume and path.
  */
 void image_submit(struct image *image, const struct op *op);
 
-/* Ops under way: while there are any, image_free() must not be called; the program may end by _exit(). */
+/* Ops under way: while there are any, image_free() must not be called; the program
+ * may end by _exit(). */
 size_t image_busy(const struct image *image);
 void image_free(struct image *image);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Removing a run's folder, or a claim's, or keeping it, or a VM's, aside. It is removed by open folders, never following a link. A guest that shared one may have made
- * it of any depth: what lies too deep is moved up, and goes in the next round. A folder that is gone already is fine.
+ * Removing a run's folder, or a claim's, or keeping it, or a VM's, aside. It is removed by open
+ * folders, never following a link. A guest that shared one may have made it of any depth: what lies
+ * too deep is moved up, and goes in the next round. A folder that is gone already is fine.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -90,7 +91,7 @@ int image_remove_tree(const char *folder)
 	return ret == 0 && rmdir(folder) < 0 ? -errno : ret;
 }
 
-/* ---- keeping it aside ------------------------------------------------------------------------------ */
+/* ---- keeping it aside ------------------------------------------------------------------------ */
 
 int image_sync_folder(const char *path)
 {

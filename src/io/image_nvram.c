@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file with the variables of a guest's EFI firmware, in the VM's own folder, which QEMU has open while the guest
- * runs: it is read where the guest does not run any more, and written where it does not run yet. Links are not followed:
- * QEMU's user may write to the file.
+ * The file with the variables of a guest's EFI firmware, in the VM's own folder, which QEMU has
+ * open while the guest runs: it is read where the guest does not run any more, and written where it
+ * does not run yet. Links are not followed: QEMU's user may write to the file.
  */
 #include <errno.h>
 #include <fcntl.h>

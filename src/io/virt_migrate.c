@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libvirt's part of a live migration. At the target: the domain as libvirt will have it, without its being there. At the
- * source: the peer-to-peer migration through the relay's sockets, on a connection of its own and with somebody who
- * watches it. The guest always arrives paused: who resumes it is the agent that owns it. Workers.
+ * libvirt's part of a live migration. At the target: the domain as libvirt will have it, without
+ * its being there. At the source: the peer-to-peer migration through the relay's sockets, on a
+ * connection of its own and with somebody who watches it. The guest always arrives paused: who
+ * resumes it is the agent that owns it. Workers.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,7 +22,7 @@
 #define PARALLEL_MAX 4   /* connections for memory */
 #define MIB          (1 << 20)
 
-/* ---- the target ----------------------------------------------------------------------------------------- */
+/* ---- the target ------------------------------------------------------------------------------ */
 
 /* What is defined is only asked for and forgotten: the migration brings the definition. */
 static void describe(virDomainPtr dom, struct op_result *result)
@@ -70,7 +71,7 @@ void virt_do_migrate_prepare(virConnectPtr conn, const struct op *op, struct op_
 	virDomainFree(dom);
 }
 
-/* ---- the source: what it asks for ------------------------------------------------------------------------ */
+/* ---- the source: what it asks for ------------------------------------------------------------ */
 
 struct params {
 	virTypedParameterPtr list;
@@ -135,7 +136,8 @@ static void fill_params(struct params *p, const struct op *op, const char *xml)
 		add_rate(p, VIR_MIGRATE_PARAM_BANDWIDTH_POSTCOPY, mib);
 }
 
-/* UNSAFE: every disk that is written to is copied, or declared to be shared, which libvirt cannot see of a folder. */
+/* UNSAFE: every disk that is written to is copied, or declared to be shared, which libvirt cannot
+ * see of a folder. */
 static unsigned flags_of(const struct op *op)
 {
 	unsigned flags = VIR_MIGRATE_LIVE | VIR_MIGRATE_PEER2PEER | VIR_MIGRATE_PERSIST_DEST |
@@ -150,7 +152,7 @@ static unsigned flags_of(const struct op *op)
 	return flags;
 }
 
-/* ---- the source: who watches ------------------------------------------------------------------------------ */
+/* ---- the source: who watches ----------------------------------------------------------------- */
 
 struct migrating {
 	virDomainPtr dom; /* borrowed */
@@ -209,8 +211,9 @@ static bool is_running(virDomainPtr dom)
 	return virDomainGetState(dom, &state, NULL, 0) == 0 && state == VIR_DOMAIN_RUNNING;
 }
 
-/* The second attempt: as soon as all of the memory was sent once, or its time is up once more. From then on nothing can be
- * called off; and it must not come to its end before, for the target would be let run by nobody. */
+/* The second attempt: as soon as all of the memory was sent once, or its time is up once more. From
+ * then on nothing can be called off; and it must not come to its end before, for the target would
+ * be let run by nobody. */
 static void go_over(struct migrating *m, const struct migration_progress *p)
 {
 	bool late = p->elapsed > migration_time_limit(&m->op->limits, p->total);
@@ -271,7 +274,7 @@ static void watch_until_end(struct migrating *m)
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* ---- the source: the call ----------------------------------------------------------------------------------- */
+/* ---- the source: the call -------------------------------------------------------------------- */
 
 static void perform(struct migrating *m, struct err *err)
 {
@@ -381,7 +384,7 @@ void virt_do_migrate(virConnectPtr conn, const struct op *op, struct op_result *
 	virDomainFree(dom);
 }
 
-/* ---- the source: one that an earlier life of the agent has begun ------------------------------------------------ */
+/* ---- the source: one that an earlier life of the agent has begun ----------------------------- */
 
 static void watch_job(struct migrating *m, struct err *err)
 {
@@ -412,7 +415,7 @@ void virt_do_migrate_watch(virConnectPtr conn, const struct op *op, struct op_re
 	virDomainFree(m.dom);
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------------ */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static void abort_job(virDomainPtr dom, struct err *err)
 {
@@ -433,8 +436,8 @@ void virt_do_migrate_abort(virConnectPtr conn, const struct op *op, struct op_re
 	virDomainFree(dom);
 }
 
-/* Whether libvirt copies it to another host. This call waits for QEMU, so it is made for those only of which the agent
- * knows that it may be so; and who does not answer is not done yet. */
+/* Whether libvirt copies it to another host. This call waits for QEMU, so it is made for those only
+ * of which the agent knows that it may be so; and who does not answer is not done yet. */
 bool virt_is_migrating(virDomainPtr dom)
 {
 	virTypedParameterPtr list = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes what a peer tells of a guest that it would send here: a real agent, with a store in memory, is asked whether it could
- * come, then to make ready for it, and told that it is its own. Whatever it says, the agent answers or does not; nothing of
- * another name is there afterwards, and what is there can be read again.
+ * Fuzzes what a peer tells of a guest that it would send here: a real agent, with a store in
+ * memory, is asked whether it could come, then to make ready for it, and told that it is its own.
+ * Whatever it says, the agent answers or does not; nothing of another name is there afterwards, and
+ * what is there can be read again.
  */
 #include <string.h>
 

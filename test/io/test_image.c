@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The image adapter with real files and the real qemu-img: what is made, what is refused and in which
- * words, and that nothing outside the run's folder is ever touched.
+ * The image adapter with real files and the real qemu-img: what is made, what is refused and in
+ * which words, and that nothing outside the run's folder is ever touched.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -448,7 +448,8 @@ START_TEST(test_medium)
 }
 END_TEST
 
-/* While it is made, and when that fails, nobody else can read it; nothing is left of it after a clean. */
+/* While it is made, and when that fails, nobody else can read it; nothing is left of
+ * it after a clean. */
 START_TEST(test_medium_that_fails)
 {
 	autofree char *target = path_in(w.run, "seed.iso"),

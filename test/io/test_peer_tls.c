@@ -292,7 +292,8 @@ START_TEST(files_that_come_later)
 }
 END_TEST
 
-/* What is told of our own, and warned of, is what the files hold; the connection stays as it was. */
+/* What is told of our own, and warned of, is what the files hold; the connection
+ * stays as it was. */
 START_TEST(files_that_are_renewed)
 {
 	unsigned told;

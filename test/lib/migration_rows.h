@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the deciders of a migration see, for tests that put facts there: a migration of a run whose domain runs here, seen
- * just now, with everything connected. And rows: facts, and what is decided by them.
+ * What the deciders of a migration see, for tests that put facts there: a migration of a run
+ * whose domain runs here, seen just now, with everything connected. And rows: facts, and what
+ * is decided by them.
  */
 #ifndef VMAGENT_TEST_LIB_MIGRATION_ROWS_H
 #define VMAGENT_TEST_LIB_MIGRATION_ROWS_H

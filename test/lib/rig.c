@@ -10,7 +10,7 @@
 /* By which the change counter of a new database is above the lost one's. */
 #define COUNTER_STEP 1000000
 
-/* ---- the domain -------------------------------------------------------------------------------- */
+/* ---- the domain ------------------------------------------------------------------------------ */
 
 static void on_submit(struct hypervisor *hv, const struct op *op)
 {
@@ -180,7 +180,7 @@ void rig_event(struct rig *r, enum domain_event_kind kind)
 	agent_input(r->agent, &input, r->now);
 }
 
-/* ---- requests ----------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static void on_answer(void *ctx, const struct answer *a)
 {
@@ -245,7 +245,7 @@ void rig_delete(struct rig *r, enum object_kind kind)
 	request(r, &input);
 }
 
-/* ---- lives -------------------------------------------------------------------------------------- */
+/* ---- lives ----------------------------------------------------------------------------------- */
 
 static void entropy(void *ctx, void *bytes, size_t n)
 {

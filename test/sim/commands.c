@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the lines of a scenario do: a table of commands, each a few calls into the simulated world. */
+/* What the lines of a scenario do: a table of commands, each a few calls into the simulated
+ * world. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static const char *option(const struct command *c, const char *key)
 	return NULL;
 }
 
-/* ---- manifests ----------------------------------------------------------------------------------- */
+/* ---- manifests ------------------------------------------------------------------------------- */
 
 #define EFI ", features: {smm: {}}, firmware: {bootloader: {efi: {persistent: true}}}"
 
@@ -130,7 +131,7 @@ static void do_folder(struct command *c)
 	folder_scan(c->w);
 }
 
-/* ---- requests ------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static int64_t grace_of(const char *text)
 {
@@ -290,7 +291,7 @@ static void do_answer(struct command *c)
 		world_fail(c->w, "the answer was '%s'", text ? text : "");
 }
 
-/* ---- time and expectations ------------------------------------------------------------------------ */
+/* ---- time and expectations ------------------------------------------------------------------- */
 
 static void wait_until(struct command *c)
 {

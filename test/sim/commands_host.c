@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of scenarios that do something to the host: guests, virsh, libvirtd, the agent, the disk. */
+/* Commands of scenarios that do something to the host: guests, virsh, libvirtd,
+ * the agent, the disk. */
 #include <string.h>
 
 #include "commands.h"

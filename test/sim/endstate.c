@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end state of a run: what must be the same however often the agent was killed on the way. Times
- * and UIDs are left out; that a QEMU was started once more than needed is not.
+ * The end state of a run: what must be the same however often the agent was killed on the way.
+ * Times and UIDs are left out; that a QEMU was started once more than needed is not.
  */
 #include <string.h>
 
@@ -171,7 +171,7 @@ char *look_end(struct world *w)
 	return e.text.data;
 }
 
-/* ---- rest ------------------------------------------------------------------------------------------ */
+/* ---- rest ------------------------------------------------------------------------------------ */
 
 static int count_row(void *ctx, const struct object_row *row)
 {

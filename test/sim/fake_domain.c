@@ -9,7 +9,7 @@
 #include "core/host_report.h"
 #include "sim.h"
 
-/* ---- domains ---------------------------------------------------------------------------------- */
+/* ---- domains --------------------------------------------------------------------------------- */
 
 struct fake_domain *fake_find(struct world *w, const char *name)
 {
@@ -74,7 +74,7 @@ struct fake_guest *fake_guest(struct world *w, const char *name)
 	return guest;
 }
 
-/* ---- what the ops do ---------------------------------------------------------------------------- */
+/* ---- what the ops do ------------------------------------------------------------------------- */
 
 static void add_info(struct world *w, struct op_result *result, const struct fake_domain *dom)
 {
@@ -260,7 +260,8 @@ bool fake_agent_hangs(struct world *w, const struct op *op)
 	return hangs;
 }
 
-/* The domain, if it is ours and alive and its agent answers; else the error that libvirt has for it. */
+/* The domain, if it is ours and alive and its agent answers; else the error that
+ * libvirt has for it. */
 static struct fake_domain *ours_answering(struct world *w, const struct op *op, struct err *err)
 {
 	struct fake_domain *dom = ours_alive(w, op, err);

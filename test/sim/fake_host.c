@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens on the host without the agent: guests live and die, libvirtd comes and goes, an admin
- * uses virsh. What libvirt shows of each is as it was probed on the real one: events are lost while
- * libvirtd is down, reasons are forgotten, and its first list may still be wrong.
+ * What happens on the host without the agent: guests live and die, libvirtd comes and goes, an
+ * admin uses virsh. What libvirt shows of each is as it was probed on the real one: events are lost
+ * while libvirtd is down, reasons are forgotten, and its first list may still be wrong.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define LOSS_TIME      1
 #define WRITE_TIME     20 /* until a resumed guest writes to the disk that fails */
 
-/* ---- domains ---------------------------------------------------------------------------------- */
+/* ---- domains --------------------------------------------------------------------------------- */
 
 static void emit(struct world *w, struct fake_domain *dom, enum domain_event_kind kind)
 {
@@ -129,7 +129,8 @@ void domain_ask(struct world *w, struct fake_domain *dom)
 		domain_later(w, dom, SHUTDOWN_TIME, guest_obeys);
 }
 
-/* libvirt resets QEMU behind the guest's shutdown, which it tells nobody; then it says "resumed". */
+/* libvirt resets QEMU behind the guest's shutdown, which it tells nobody; then it says
+ * "resumed". */
 static void guest_reboots(struct world *w, struct pending *p)
 {
 	struct fake_domain *dom = domain_of(w, p);
@@ -186,7 +187,7 @@ void domain_pause(struct world *w, struct fake_domain *dom, bool paused)
 		domain_later(w, dom, WRITE_TIME, guest_writes);
 }
 
-/* ---- what guests and admins do ------------------------------------------------------------------ */
+/* ---- what guests and admins do --------------------------------------------------------------- */
 
 static void guest_panic(struct world *w, struct fake_domain *dom)
 {
@@ -329,7 +330,7 @@ bool host_guest_agent(struct world *w, const char *name, const char *word)
 	return false;
 }
 
-/* ---- libvirtd ------------------------------------------------------------------------------------- */
+/* ---- libvirtd -------------------------------------------------------------------------------- */
 
 static void link_lost(struct world *w, struct pending *p)
 {

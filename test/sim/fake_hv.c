@@ -55,7 +55,7 @@ static const msec durations[OP_KIND_MAX] = {
 };
 /* clang-format on */
 
-/* ---- events ----------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void deliver_event(struct world *w, struct pending *p)
 {
@@ -96,7 +96,7 @@ void fake_tell_held(struct world *w, const struct fake_job *job, bool held)
 	copy_str(p->event.uuid, UID_SIZE, job->uuid);
 }
 
-/* ---- lanes: one op each ------------------------------------------------------------------------ */
+/* ---- lanes: one op each ---------------------------------------------------------------------- */
 
 static bool same_lane(const struct op *a, const struct op *b)
 {
@@ -141,7 +141,7 @@ void fake_forget_lanes(struct world *w)
 	w->fake.n_lanes = 0;
 }
 
-/* ---- an op's way --------------------------------------------------------------------------------- */
+/* ---- an op's way ----------------------------------------------------------------------------- */
 
 static void deliver_result(struct world *w, struct pending *p)
 {
@@ -358,7 +358,7 @@ static void submit(struct hypervisor *hv, const struct op *op)
 	fault(w, p);
 }
 
-/* ---- the connection ------------------------------------------------------------------------------ */
+/* ---- the connection -------------------------------------------------------------------------- */
 
 static void first_connect(struct world *w, struct pending *p)
 {

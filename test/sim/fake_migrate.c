@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libvirt and QEMU do of a migration, by the stages of its peer-to-peer protocol, and what is left of it
- * on both hosts when one of them, or what lies between them, fails (as it was measured: a source that misses
- * the target's last answer resumes its guest). It goes on without the agent that asked for it.
+ * What libvirt and QEMU do of a migration, by the stages of its peer-to-peer protocol, and what is
+ * left of it on both hosts when one of them, or what lies between them, fails (as it was measured:
+ * a source that misses the target's last answer resumes its guest). It goes on without the agent
+ * that asked for it.
  */
 #include <string.h>
 
@@ -35,7 +36,7 @@ bool fake_is_migrating(struct world *w, const char *uuid)
 	return job_of(w, uuid) != NULL;
 }
 
-/* ---- what becomes of it ----------------------------------------------------------------------------- */
+/* ---- what becomes of it ---------------------------------------------------------------------- */
 
 /* The target's libvirt removes what is not complete when its connection closes. */
 static void drop_incoming(struct world *to, const char *uuid)
@@ -78,7 +79,8 @@ static void end_job(struct world *w, struct fake_job *job, const char *why)
 	fake_answer_job(w, job, &err);
 }
 
-/* With post-copy neither end is whole: the one has no guest any more, and the other not all of its memory. */
+/* With post-copy neither end is whole: the one has no guest any more, and the other not
+ * all of its memory. */
 static void break_down(struct world *w, struct fake_job *job)
 {
 	struct world *to = w->lab->hosts[job->to];
@@ -104,7 +106,7 @@ static void fail(struct world *w, struct fake_job *job, const char *why)
 	end_job(w, job, why);
 }
 
-/* ---- stages ------------------------------------------------------------------------------------------- */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 static bool is_cut(const struct world *w, const struct fake_job *job)
 {
@@ -261,7 +263,7 @@ static void go_on(struct world *w, struct fake_job *job)
 		tell(w, dom, &begun);
 }
 
-/* ---- who watches ---------------------------------------------------------------------------------------- */
+/* ---- who watches ----------------------------------------------------------------------------- */
 
 static void give_up(struct world *w, struct fake_job *job, const struct migration_order *order)
 {
@@ -373,7 +375,8 @@ void fake_seal(struct world *w, const struct op *op, struct err *err)
 		domain_end(w, dom, REASON_CRASHED);
 }
 
-/* Of the source's: libvirt misses the answer that was held. The target's may end once that is held at the source. */
+/* Of the source's: libvirt misses the answer that was held. The target's may end once that is
+ * held at the source. */
 static bool breaks(const struct world *w, const struct world *source, const struct fake_job *job)
 {
 	if (w == source)
@@ -396,7 +399,7 @@ void fake_end_relay(void *ctx, const char *migration)
 	}
 }
 
-/* ---- the way ---------------------------------------------------------------------------------------------- */
+/* ---- the way --------------------------------------------------------------------------------- */
 
 /* The answer of post-copy is held by nobody. */
 static void enter(struct world *w, struct fake_job *job, enum fake_stage stage)
@@ -436,7 +439,7 @@ void fake_stop_at(struct world *w, const char *stage)
 	}
 }
 
-/* ---- its beginning ------------------------------------------------------------------------------------- */
+/* ---- its beginning --------------------------------------------------------------------------- */
 
 /* The target lets in only what its agent has made ready for. */
 static bool is_let_in(struct world *to, const struct op *op)
@@ -565,7 +568,7 @@ void fake_migrate_abort(struct world *w, const struct op *op)
 		fail(w, job, "operation aborted: migration job: canceled by client");
 }
 
-/* ---- faults ---------------------------------------------------------------------------------------------- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 /* Once the target has answered it needs no way any more. */
 void fake_break_way(struct world *w, const struct world *to)
@@ -609,7 +612,7 @@ void fake_lose_jobs(struct world *w)
 	}
 }
 
-/* ---- what must never be ------------------------------------------------------------------------------------ */
+/* ---- what must never be ---------------------------------------------------------------------- */
 
 static void check_other(struct world *w, const struct fake_domain *dom, struct world *other)
 {
@@ -622,7 +625,8 @@ static void check_other(struct world *w, const struct fake_domain *dom, struct w
 	twin->stale |= twin->arrived;
 }
 
-/* Its guest executes from now on: nowhere else may it, and what others have of it is out of date. */
+/* Its guest executes from now on: nowhere else may it, and what others have of it
+ * is out of date. */
 void fake_runs(struct world *w, struct fake_domain *dom)
 {
 	struct world *host;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guests with EFI, whose firmware keeps its variables in a file of the VM's folder. Each run writes one more number there
- * when it begins to execute, also one that goes on after a migration; what QEMU brought along of them is lost with it
- * if it dies before. A run must find the latest.
+ * Guests with EFI, whose firmware keeps its variables in a file of the VM's folder. Each run writes
+ * one more number there when it begins to execute, also one that goes on after a migration; what
+ * QEMU brought along of them is lost with it if it dies before. A run must find the latest.
  */
 #include <string.h>
 
@@ -76,7 +76,7 @@ void fake_nvram_purge(struct world *w, const char *vm)
 		*one = (struct fake_nvram){ .number = 0 };
 }
 
-/* ---- what the agent reads and writes -------------------------------------------------------------------- */
+/* ---- what the agent reads and writes --------------------------------------------------------- */
 
 void fake_nvram_read(struct world *w, const struct op *op, struct op_result *result)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several hosts: each is a world with an agent, a libvirt and a database of its own; they share the clock,
- * and between their agents lies a network that can be cut, and that loses, doubles and delays what they say.
- * The first host stands for all of them where there is one of something: the log, the failure.
+ * Several hosts: each is a world with an agent, a libvirt and a database of its own; they share
+ * the clock, and between their agents lies a network that can be cut, and that loses, doubles and
+ * delays what they say. The first host stands for all of them where there is one of something:
+ * the log, the failure.
  */
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +51,7 @@ bool world_happened(const struct world *w)
 	return w->lab ? w->lab->hosts[w->lab->mishap.host]->happened : w->happened;
 }
 
-/* ---- who reaches whom ------------------------------------------------------------------------------- */
+/* ---- who reaches whom ------------------------------------------------------------------------ */
 
 static bool is_linked(const struct world *w, unsigned other)
 {
@@ -131,7 +132,7 @@ void lab_changed(struct world *w)
 	}
 }
 
-/* ---- what they say ---------------------------------------------------------------------------------- */
+/* ---- what they say --------------------------------------------------------------------------- */
 
 static void status_arrives(struct world *w, struct pending *p)
 {
@@ -202,7 +203,7 @@ static void send(struct peer_port *port, const char *peer, const struct handover
 		post(w, to, handover, DOUBLE_TIME);
 }
 
-/* ---- commands --------------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 static void set_cut(struct world *w, const char *a, const char *b, bool cut)
 {
@@ -283,7 +284,7 @@ bool lab_command(struct world *w, char *const *words, size_t n)
 	return known;
 }
 
-/* ---- birth and death -------------------------------------------------------------------------------- */
+/* ---- birth and death ------------------------------------------------------------------------- */
 
 static void leave_out(struct handover_rules *rules, const char *name)
 {

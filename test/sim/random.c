@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A random walk: scenarios drawn from the same commands that scenario files are made of, each from a
- * seed of its own. Requests may be accepted or refused (`try`), guests do as they like, libvirt and the
- * agent come and go; the invariants of watch.c hold all the way, and when all is healed everything has
- * come to rest as it was last told. A seed that fails is cut down to the lines that matter, and these
- * are printed in the language of the scenario files.
+ * A random walk: scenarios drawn from the same commands that scenario files are made of, each from
+ * a seed of its own. Requests may be accepted or refused (`try`), guests do as they like, libvirt
+ * and the agent come and go; the invariants of watch.c hold all the way, and when all is healed
+ * everything has come to rest as it was last told. A seed that fails is cut down to the lines that
+ * matter, and these are printed in the language of the scenario files.
  */
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static const char *const modes[] = { "libvirt odd", "libvirt silent", "libvirt l
 	"tune stable-seconds 5" };
 /* clang-format on */
 
-/* ---- chance ------------------------------------------------------------------------------------- */
+/* ---- chance ---------------------------------------------------------------------------------- */
 
 /* xorshift64*: below n. */
 unsigned random_draw(uint64_t *seed, unsigned n)
@@ -107,7 +107,7 @@ unsigned random_draw(uint64_t *seed, unsigned n)
 
 #define DRAW(seed, list) ((list)[random_draw(seed, ARRAY_SIZE(list))])
 
-/* ---- scenarios ---------------------------------------------------------------------------------- */
+/* ---- scenarios ------------------------------------------------------------------------------- */
 
 void random_line(struct scenario *s, const char *text)
 {
@@ -185,7 +185,8 @@ static void heal(struct scenario *s, unsigned state)
 	}
 }
 
-/* A start that hangs must not outlive the agent that sent it: libvirt would let nobody else near the domain. */
+/* A start that hangs must not outlive the agent that sent it: libvirt would let nobody
+ * else near the domain. */
 static void make(struct scenario *s, bool crash, uint64_t *seed)
 {
 	unsigned state = UP | (crash ? CRASH : 0);
@@ -202,7 +203,7 @@ static void make(struct scenario *s, bool crash, uint64_t *seed)
 	heal(s, state);
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------ */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 struct mishap random_mishap(uint64_t *seed, unsigned among)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scenarios drawn at random in which one guest moves between hosts while agents, libvirts, QEMUs, hosts, links
- * and messages fail. Whatever happens it runs at most once, never from an image that is out of date, and
- * when all is healed every migration has ended and the guest is at one host.
+ * Scenarios drawn at random in which one guest moves between hosts while agents, libvirts, QEMUs,
+ * hosts, links and messages fail. Whatever happens it runs at most once, never from an image that
+ * is out of date, and when all is healed every migration has ended and the guest is at one host.
  */
 #include <stdio.h>
 #include <string.h>
@@ -196,8 +196,8 @@ static void heal(struct game *g)
 	}
 }
 
-/* The guest has gone over in the second attempt, and its agent cannot see that: what fails now fails before it is
- * released. */
+/* The guest has gone over in the second attempt, and its agent cannot see that: what fails now
+ * fails before it is released. */
 static void go_over(struct game *g)
 {
 	static const char *const lines[] = { "try migrate web node2", "wait 1",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scenario files: one command per line, comments and empty lines kept, and below each command the log
- * lines that it must bring, exactly. --accept writes those of the run into the file, for review.
+ * Scenario files: one command per line, comments and empty lines kept, and below each
+ * command the log lines that it must bring, exactly. --accept writes those of the run into
+ * the file, for review.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #define SETTLED    SECONDS(10) /* the agent is there before the first command */
 #define WRITES_MAX 1000000
 
-/* ---- reading ------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 void line_done(struct line *line)
 {
@@ -138,7 +139,7 @@ int scenario_save(const struct scenario *s, struct err *err)
 	return fclose(file) ? err_set(err, ERR_IO, "write '%s'", s->path) : 0;
 }
 
-/* ---- running ------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* Words between blanks; "…" holds blanks. Cuts text up. */
 static size_t split(char *text, char *words[WORDS_MAX])

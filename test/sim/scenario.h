@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scenario files, one run of one, and what a run comes to: shared by main, the runner and the walks. */
+/* Scenario files, one run of one, and what a run comes to: shared by main, the
+ * runner and the walks. */
 #ifndef VMAGENT_TEST_SCENARIO_H
 #define VMAGENT_TEST_SCENARIO_H
 
 #include "sim.h"
 
-/* transcript.c: the lines of both, '-' for those that were expected only, '+' for those that came. */
+/* transcript.c: the lines of both, '-' for those that were expected only, '+' for those that
+ * came. */
 void transcript_diff(const char *expected, const char *actual, struct buf *ret);
 
 /* scenario.c */
@@ -78,7 +80,8 @@ bool crash_table(void);
 
 /* random_hosts.c: the same of several hosts, between which a guest moves. */
 bool random_hosts(unsigned long seed, unsigned long count);
-/* Whether one of the scenarios notices when a rule is left out that moves stand on, for each of them. */
+/* Whether one of the scenarios notices when a rule is left out that moves stand on,
+ * for each of them. */
 bool random_without(char *const *paths, size_t n);
 
 #endif

@@ -162,8 +162,8 @@ struct fake_job { /* libvirt moves a domain */
 	enum op_kind kind; /* … by which op */
 };
 
-/* X(constant, word): of a guest while it runs. A hung one answers nothing; a deaf one does as if it shut down; an
- * old one lacks commands. */
+/* X(constant, word): of a guest while it runs. A hung one answers nothing; a deaf one does as if it
+ * shut down; an old one lacks commands. */
 #define FAKE_AGENTS(X) X(OFF, "off") X(ON, "on") X(HUNG, "hung") X(DEAF, "deaf") X(OLD, "old")
 enum fake_agent {
 #define X(c, t) FAKE_AGENT_##c,
@@ -225,7 +225,7 @@ struct fake {
 	char misfit[64];  /* why guests' CPUs cannot be had; "": they can */
 };
 
-/* ---- the invariants' memory ------------------------------------------------------------------- */
+/* ---- the invariants' memory ------------------------------------------------------------------ */
 
 struct tracked { /* a VMI that was ever stored */
 	char uid[UID_SIZE];
@@ -249,7 +249,7 @@ struct mark {
 	char firmware[UID_SIZE]; /* the run's UUID to its guest */
 };
 
-/* ---- several hosts ------------------------------------------------------------------------------ */
+/* ---- several hosts --------------------------------------------------------------------------- */
 
 struct net_script { /* what becomes of the next messages of a kind */
 	unsigned lost, doubled, late;
@@ -258,7 +258,8 @@ struct net_script { /* what becomes of the next messages of a kind */
 	char *path, *value;
 };
 
-/* The document with another value at that path, which leads through texts that are JSON; owned by the caller. */
+/* The document with another value at that path, which leads through texts that are JSON;
+ * owned by the caller. */
 char *forge(const char *document, const char *path, const char *value);
 
 struct lab {
@@ -273,7 +274,7 @@ struct lab {
 	struct net_script scripts[HANDOVER_MAX];
 };
 
-/* ---- the world -------------------------------------------------------------------------------- */
+/* ---- the world ------------------------------------------------------------------------------- */
 
 struct manifest_file {
 	char name[64];

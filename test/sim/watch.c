@@ -129,7 +129,8 @@ void watch_commit(struct world *w, int64_t rv)
 	follow_events(w, rv);
 }
 
-/* A run that was over is found again, if its definition is there still: nobody knows that it was. */
+/* A run that was over is found again, if its definition is there still: nobody
+ * knows that it was. */
 void watch_database_lost(struct world *w, int64_t rv)
 {
 	for (size_t i = 0; i < w->watch.n_vmis; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Virtual time: what is due next happens next, and the agent takes its turns until nothing is dirty, as
- * the loop has it do.
+ * Virtual time: what is due next happens next, and the agent takes its turns until nothing is
+ * dirty, as the loop has it do.
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct now world_now(const struct world *w)
 	return (struct now){ .boot = w->t - w->boot_base, .wall = WALL_START + w->t + w->set };
 }
 
-/* ---- what is due --------------------------------------------------------------------------------- */
+/* ---- what is due ----------------------------------------------------------------------------- */
 
 struct pending *world_later(struct world *w, msec delay,
 	void (*fire)(struct world *w, struct pending *p))
@@ -82,7 +82,7 @@ static bool fire_due(struct world *w)
 	return true;
 }
 
-/* ---- time ------------------------------------------------------------------------------------------ */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 void world_settle(struct world *w)
 {
@@ -165,7 +165,7 @@ void world_run(struct world *w, msec until)
 	set_time(w, MAX(w->t, until));
 }
 
-/* ---- birth and death -------------------------------------------------------------------------------- */
+/* ---- birth and death ------------------------------------------------------------------------- */
 
 void world_init(struct world *w, const struct mishap *mishap)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The variables of a guest's EFI firmware on their way: what came of reading and of writing them. */
+/* The variables of a guest's EFI firmware on their way: what came of reading and of writing
+ * them. */
 #include <check.h>
 #include <string.h>
 
@@ -112,7 +113,8 @@ START_TEST(only_what_is_kept_is_taken)
 }
 END_TEST
 
-/* What can be written later is waited for: then it will be said again that the guest is handed over. */
+/* What can be written later is waited for: then it will be said again that the
+ * guest is handed over. */
 START_TEST(what_was_written)
 {
 	g.role = MIGRATION_TARGET;
