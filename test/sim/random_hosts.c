@@ -213,7 +213,9 @@ static void make(struct game *g)
 	size_t n = LINES_MIN + random_draw(g->seed, LINES_MAX - LINES_MIN);
 	bool busy; /* guests go over before their memory */
 	autofree char *hosts = xasprintf("hosts %u", g->hosts);
-	const char *firmware = random_draw(g->seed, 3) ? "" : " efi";
+	/* What its variables were goes with who is declared dead before COMMIT, or with a database. */
+	bool keeps = g->play == PLAIN || g->play == ORDERS;
+	const char *firmware = random_draw(g->seed, 3) || !keeps ? "" : " efi";
 	autofree char *vm = xasprintf("vm web %s%s", DRAW(g->seed, strategies), firmware);
 
 	busy = !random_draw(g->seed, 2);

@@ -270,6 +270,7 @@ struct lab {
 	char aborted[MARKS_MAX]
 		    [UID_SIZE]; /* runs of which a database that is lost knew that they were */
 	size_t n_aborted;
+	bool lost;   /* some database was: who is to tell the network is not known */
 	bool remade; /* machines may be at no host, or at several under one name */
 	struct net_script scripts[HANDOVER_MAX];
 };

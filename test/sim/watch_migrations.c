@@ -52,8 +52,10 @@ void watch_database_goes(struct world *w)
 {
 	struct object_query query = { .kind = KIND_MIGRATION };
 
-	if (w->lab)
-		store_each(w->store, &query, note_aborted, w->lab, NULL);
+	if (!w->lab)
+		return;
+	w->lab->lost = true;
+	store_each(w->store, &query, note_aborted, w->lab, NULL);
 }
 
 /* What has arrived may be the only copy: somebody must have aborted, for good,
@@ -127,7 +129,8 @@ static void quiet_guest(struct world *w, const struct migration *g)
 	const struct machine *m = machines_find(&w->agent->machines, g->meta.ns, g->vmi);
 	const struct fake_domain *dom = m && m->vmi ? fake_find_uuid(w, m->vmi->typed.uuid) : NULL;
 
-	if (!dom || m->migration != g || !migration_is_over(g) || g->role != MIGRATION_SOURCE)
+	if (!dom || w->lab->lost || m->migration != g || !migration_is_over(g) ||
+		g->role != MIGRATION_SOURCE)
 		return;
 	if (!g->moved && !vmi_is_stopping(m->vmi) && dom->active && dom->state == DOMAIN_RUNNING &&
 		dom->unheard)
