@@ -104,7 +104,8 @@ static const char *settle(struct agent *agent, struct migration *g, struct now n
 				      "not come yet"
 				    : "it is this host's";
 	case MIGRATION_ABORTED:
-	case MIGRATION_DONE:
+	case MIGRATION_DONE: /* a target that has it says so again to who comes back */
+		g->taken |= g->role == MIGRATION_TARGET && g->moved;
 		g->acked = true;
 		return "it is not asked about it any more";
 	case MIGRATION_PENDING:
