@@ -31,6 +31,8 @@ power_on() # HOST
 {
 	rm -rf "$T/$1/run/libvirt/"* "$T/$1/run/vmagent/"*
 	echo '0b5e55ed-1111-4000-8000-000000000001' >"$T/$1/boot_id"
+	# A container has one that was removed once it was mounted, and nothing can be mounted over it.
+	on "$1" umount -q /proc/sys/kernel/random/boot_id
 	on "$1" mount --bind "$T/$1/boot_id" /proc/sys/kernel/random/boot_id || fail "cannot boot $1"
 	host_libvirtd_start "$1"
 	host_agent_start "$1"
