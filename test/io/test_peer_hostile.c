@@ -183,7 +183,7 @@ START_TEST(a_thousand_refusals_leave_nothing)
 	knock(1000);
 	ck_assert_uint_le(process_files(0), fds);
 	ck_assert_uint_le(process_tasks(0), tasks);
-	ck_assert_int_le(process_memory_kb(0), memory + 2048);
+	ck_assert_int_le(process_memory_kb(0), memory + PROCESS_GROWTH_KB);
 }
 END_TEST
 
