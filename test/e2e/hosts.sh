@@ -212,7 +212,7 @@ hosts_end()
 	for host in "${!HOST_LIBVIRTD[@]}"; do
 		finish "${HOST_LIBVIRTD[$host]}" || :
 	done
-	for file in "$T"/[ab]/run/libvirt/qemu/*.pid; do
+	for file in "$T"/[ab]/run/libvirt/{qemu,network}/*.pid; do
 		[ ! -e "$file" ] || kill -9 "$(cat "$file")" 2>/dev/null || :
 	done
 	for pid in "${RELAY[@]}" "${HOST_WATCHER[@]}" "${HOST_PID[@]}"; do

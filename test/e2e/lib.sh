@@ -200,7 +200,7 @@ end()
 	[ -z "$AGENT" ] || vmactl get vm,vmi,events >"$T/log/objects.txt" 2>&1 || :
 	[ -z "$AGENT" ] || finish "$AGENT" || complain 'the agent did not end well when asked to'
 	[ -z "$LIBVIRTD" ] || finish "$LIBVIRTD" || :
-	for file in "$RUN"/*.pid; do
+	for file in "$RUN"/*.pid "$T"/h/run/libvirt/network/*.pid; do
 		[ ! -e "$file" ] || pids+=" $(cat "$file")"
 	done
 	for pid in $pids; do
