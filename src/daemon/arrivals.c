@@ -14,9 +14,9 @@
 #include "daemon/migration_objects.h"
 #include "daemon/obstacles.h"
 
-#define INQUIRIES_MAX \
-	16 /* of one peer at a time, which asks for more again: none keeps the others from being heard */
-#define CPU_MAX 65536 /* bytes of XML */
+/* Of one peer at a time, which asks for more again: none keeps the others from being heard. */
+#define INQUIRIES_MAX 16
+#define CPU_MAX       65536 /* bytes of XML */
 
 struct inquiry { /* somebody waits for libvirt's answer */
 	uint64_t op;

@@ -110,7 +110,7 @@ static void hear_mine(struct agent *agent, const struct peer_event *event, struc
 static bool says_gone(const struct handover *h)
 {
 	cJSON *json = json_read(h->document);
-	bool gone = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "gone"));
+	bool gone = json_is_true(json, "gone");
 
 	cJSON_Delete(json);
 	return gone;

@@ -184,7 +184,7 @@ static void take_name(struct agent *agent, const char *peer, const cJSON *item, 
 {
 	struct machine *m = machines_find(&agent->machines, json_text(item, "namespace"),
 		json_text(item, "name"));
-	bool arrives = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "arriving"));
+	bool arrives = json_is_true(item, "arriving");
 
 	if (!m || !m->vm)
 		return;
