@@ -17,8 +17,9 @@
 /* Milliseconds. Durable deadlines count CLOCK_BOOTTIME, displayed times the wall clock. */
 typedef int64_t msec;
 
-#define SECONDS(n) ((msec)(n)*1000)
-#define NEVER      INT64_MAX /* the deadline that does not come */
+#define SECONDS(n)  ((msec)(n)*1000)
+#define NEVER       INT64_MAX /* the deadline that does not come */
+#define WALL_MAX_MS 1e14      /* of a wall time that another host tells: the year is 5138 */
 
 /* What time it is, handed to everything that decides: no decision reads a clock. */
 struct now {

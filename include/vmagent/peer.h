@@ -108,6 +108,7 @@ struct handover {
 	int64_t epoch;            /* of the ownership that it is about */
 	unsigned succeeded;       /* FINALIZED: 1: the guest goes on at the target */
 	char why[PEER_WHY_SIZE];  /* printable ASCII, or "" */
+	int64_t ended;            /* ABORT, FINALIZED: wall time of the end, in ms; 0: not said */
 	int64_t room;             /* CHECKED: bytes of memory that are free for guests */
 	int64_t cancelled;        /* ABORT, COMMIT: 1: somebody wanted it aborted */
 	/* Borrowed JSON, or NULL. PREPARE, COMMIT, RECOVER, CHECK: what travels; MINE, WHOSE:

@@ -160,16 +160,23 @@ void migration_note_doubt(struct migration *g, struct now now)
 bool migration_note_phase(struct migration *g, struct now now)
 {
 	enum migration_phase phase = migration_phase_of(g);
-	bool is_new = !g->phase_wall[phase];
+	msec wall = now.wall;
 
 	if (g->phase_wall[phase])
 		return false;
-	g->phase_wall[phase] = now.wall;
+	for (unsigned p = 0; p < phase; p++)
+		wall = MAX(wall, g->phase_wall[p]);
+	g->phase_wall[phase] = g->told_wall[phase] ? g->told_wall[phase] : wall;
 	for (unsigned p = 0; p < phase && phase <= MIGRATION_PHASE_RUNNING; p++) {
 		if (!g->phase_wall[p])
-			g->phase_wall[p] = now.wall;
+			g->phase_wall[p] = g->phase_wall[phase];
 	}
-	return is_new;
+	return true;
+}
+
+msec migration_end_of(const struct migration *g)
+{
+	return MAX(g->phase_wall[MIGRATION_PHASE_SUCCEEDED], g->phase_wall[MIGRATION_PHASE_FAILED]);
 }
 
 bool migration_is_over(const struct migration *g)

@@ -149,8 +149,9 @@ struct migration {
 	bool ended;      /* source: the target has finished: … */
 	bool ended_well; /* … and the guest goes on there */
 	bool copying;    /* target: the source has said that it runs */
-	bool called_off; /* target: the source has aborted */
-	char *commit;    /* owned or NULL; target: what COMMIT brought, until it is the owner */
+	msec told_wall[MIGRATION_PHASE_MAX]; /* when, as the other host says; 0: it has not said so */
+	bool called_off;                     /* target: the source has aborted */
+	char *commit; /* owned or NULL; target: what COMMIT brought, until it is the owner */
 	char *nvram; /* owned or NULL; what the guest's firmware keeps; source: as it was read; target: to be written */
 	bool nvram_known;     /* source: that was read, or cannot be, … */
 	unsigned nvram_tries; /* … after so many tries */
@@ -187,8 +188,12 @@ void migration_set_state(struct migration *g, enum migration_state state);
 bool migration_state_may_become(enum migration_state from, enum migration_state to);
 
 enum migration_phase migration_phase_of(const struct migration *g);
-/* Notes the time at which a phase was entered. Whether it is another one than before. */
+/* Notes the time at which a phase was entered: as the other host told it, if it did, and else now,
+ * but not before what came earlier, which another clock may have told. Whether it is another one
+ * than before. */
 bool migration_note_phase(struct migration *g, struct now now);
+/* When it has ended, wall time; 0: it has not. */
+msec migration_end_of(const struct migration *g);
 
 /* Nothing is to be done for it any more, whoever asks. */
 bool migration_is_over(const struct migration *g);

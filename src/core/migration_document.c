@@ -81,11 +81,6 @@ static void add_phase_times(cJSON *status, const struct migration *g)
 	}
 }
 
-static msec end_of(const struct migration *g)
-{
-	return MAX(g->phase_wall[MIGRATION_PHASE_SUCCEEDED], g->phase_wall[MIGRATION_PHASE_FAILED]);
-}
-
 /* ---- status.migrationState ------------------------------------------------------------------- */
 
 /* As API clients see it, see LAUNCHER_PREFIX; owned by the caller. */
@@ -146,9 +141,9 @@ static void add_ends(cJSON *json, const struct migration *g, const struct ends *
 
 static void add_end_reached(cJSON *json, const struct migration *g)
 {
-	bool failed = end_of(g) && !g->succeeded;
+	bool failed = migration_end_of(g) && !g->succeeded;
 
-	if (end_of(g))
+	if (migration_end_of(g))
 		cJSON_AddTrueToObject(json, "completed");
 	if (failed)
 		cJSON_AddTrueToObject(json, "failed");
@@ -158,7 +153,7 @@ static void add_end_reached(cJSON *json, const struct migration *g)
 		return;
 	cJSON_AddTrueToObject(json, "abortRequested");
 	cJSON_AddStringToObject(json, "abortStatus",
-		!end_of(g) ? "Aborting" : (failed ? "Succeeded" : "Failed"));
+		!migration_end_of(g) ? "Aborting" : (failed ? "Succeeded" : "Failed"));
 }
 
 static const char *const modes[] = { "PreCopy", "PostCopy", "Paused" };
@@ -179,7 +174,7 @@ void document_add_migration(cJSON *status, const struct migration *g, const char
 	struct ends ends = ends_of(g, node);
 	cJSON *json;
 
-	if (!g->phase_wall[MIGRATION_PHASE_SCHEDULING] && !end_of(g))
+	if (!g->phase_wall[MIGRATION_PHASE_SCHEDULING] && !migration_end_of(g))
 		return;
 	json = cJSON_AddObjectToObject(status, "migrationState");
 	cJSON_AddStringToObject(json, "migrationUid", g->meta.uid);
@@ -188,7 +183,7 @@ void document_add_migration(cJSON *status, const struct migration *g, const char
 		modes[g->post_copy ? MIGRATION_MODE_POST_COPY : g->progress.mode]);
 	add_policy(json, g);
 	add_time(json, "startTimestamp", g->phase_wall[MIGRATION_PHASE_RUNNING]);
-	add_time(json, "endTimestamp", end_of(g));
+	add_time(json, "endTimestamp", migration_end_of(g));
 	add_end_reached(json, g);
 }
 

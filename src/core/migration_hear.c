@@ -171,6 +171,8 @@ static struct migration_answer hear_finalized(const struct call *c)
 		return nothing;
 	c->g->ended = true;
 	c->g->ended_well = c->h->succeeded;
+	c->g->told_wall[c->h->succeeded ? MIGRATION_PHASE_SUCCEEDED : MIGRATION_PHASE_FAILED] =
+		c->h->ended;
 	return nothing;
 }
 
@@ -259,6 +261,7 @@ static struct migration_answer hear_abort(const struct call *c)
 {
 	if (is_waiting(c->g)) {
 		c->g->called_off = true;
+		c->g->told_wall[MIGRATION_PHASE_FAILED] = c->h->ended;
 		c->g->cancelled |= c->h->cancelled;
 		replace_str(&c->g->refusal, c->h->why);
 	}

@@ -9,13 +9,13 @@
 
 #define ENTERED       "entered"
 #define READY         "ready"
+#define SIZE          "size"
 #define PROGRESS      "progress"
 #define CONFIGURATION "configuration"
 #define POLICY        "policy"
 #define ADDRESS       "address"
 
-#define WALL_MAX_MS 1e14 /* of a time that is believed */
-#define NUMBER_MAX  1e15
+#define NUMBER_MAX 1e15
 
 /* ---- terms ----------------------------------------------------------------------------------- */
 
@@ -79,6 +79,7 @@ void migration_tell_course(cJSON *json, const struct migration *g)
 	cJSON *entered = cJSON_AddObjectToObject(json, ENTERED);
 
 	cJSON_AddNumberToObject(json, READY, (double)g->ready_wall);
+	cJSON_AddNumberToObject(json, SIZE, (double)g->size);
 	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++)
 		if (g->phase_wall[phase])
 			cJSON_AddNumberToObject(entered, migration_phase_name(phase),
@@ -130,8 +131,17 @@ static bool follow_progress(struct migration *g, const cJSON *json)
 	if (!p.total || (p.elapsed == g->progress.elapsed && p.mode == g->progress.mode))
 		return false;
 	g->progress = p;
-	g->size = MAX(g->size, p.total);
 	return true;
+}
+
+/* Its time limit follows from it. */
+static bool follow_size(struct migration *g, const cJSON *json)
+{
+	int64_t size = (int64_t)number_at(json, SIZE, NUMBER_MAX);
+	bool is_new = size > g->size;
+
+	g->size = MAX(g->size, size);
+	return is_new;
 }
 
 bool migration_follow(struct migration *g, const cJSON *json)
@@ -141,11 +151,15 @@ bool migration_follow(struct migration *g, const cJSON *json)
 	bool is_new = runs && !g->copying;
 
 	g->copying |= runs;
-	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++)
+	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++) {
+		const char *key = migration_phase_name(phase);
+
+		follow_time(&g->told_wall[phase], entered, key);
 		if (phase < MIGRATION_PHASE_RUNNING || g->phase_wall[phase])
-			is_new |= follow_time(&g->phase_wall[phase], entered,
-				migration_phase_name(phase));
+			is_new |= follow_time(&g->phase_wall[phase], entered, key);
+	}
 	is_new |= follow_time(&g->ready_wall, json, READY);
+	is_new |= follow_size(g, json);
 	is_new |= follow_progress(g, cJSON_GetObjectItemCaseSensitive(json, PROGRESS));
 	return is_new;
 }

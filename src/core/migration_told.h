@@ -22,7 +22,7 @@ void migration_tell_course(struct cJSON *json, const struct migration *g);
 char *migration_course(const struct migration *g);
 
 /* A time or a number that could not be one is left out. That it runs is a fact of its own: when, is
- * taken over once that was noted. Whether anything is new. */
+ * taken over when that is noted. Whether anything is new. */
 bool migration_follow(struct migration *g, const struct cJSON *json);
 
 #endif

@@ -66,6 +66,7 @@ static const struct field handover_fields[] = {
 	NUMBER(INT64,    handover, "epoch",     epoch,     0, EXACT_MAX),
 	NUMBER(UNSIGNED, handover, "succeeded", succeeded, 0, 1),
 	TEXT(handover, "why",        why),
+	MAYBE(handover, "ended",     ended,     0, WALL_MAX_MS),
 	MAYBE(handover, "room",      room,      0, EXACT_MAX),
 	MAYBE(handover, "cancelled", cancelled, 0, 1),
 };

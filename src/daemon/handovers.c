@@ -60,6 +60,7 @@ void handover_say(struct agent *agent, struct migration *g, enum handover_kind k
 	copy_str(h->database, UID_SIZE, g->database);
 	h->epoch = g->epoch;
 	h->succeeded = g->succeeded;
+	h->ended = migration_end_of(g);
 	h->cancelled = (kind == HANDOVER_ABORT || kind == HANDOVER_COMMIT) && g->cancelled;
 	copy_str(h->why, sizeof(h->why), g->reason ? g->reason : "");
 }

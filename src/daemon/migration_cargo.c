@@ -16,8 +16,6 @@
 #define ANNOTATIONS "annotations"
 #define CREATED     "created"
 
-#define WALL_MAX_MS 1e14 /* of a time that is believed */
-
 static void add_text(cJSON *json, const char *key, const char *text)
 {
 	if (text)

@@ -37,15 +37,16 @@ static const struct peer_message samples[] = { { .kind = PEER_MESSAGE_HELLO, .he
 		HANDOVER_##c == HANDOVER_CHECK || HANDOVER_##c == HANDOVER_CHECKED ||    \
 		HANDOVER_##c == HANDOVER_DECLINED || HANDOVER_##c == HANDOVER_RECOVER || \
 		HANDOVER_##c == HANDOVER_WHOSE)
-#define X(c, name, number, max)                                                 \
-	{ .kind = PEER_MESSAGE_##c,                                             \
-		.handover = { .kind = HANDOVER_##c,                             \
-			.migration = "44444444-2222-3333-4444-555555555555",    \
-			.database = "22222222-2222-3333-4444-555555555555",     \
-			.epoch = 3,                                             \
-			.succeeded = HANDOVER_##c == HANDOVER_FINALIZED,        \
-			.room = HANDOVER_##c == HANDOVER_CHECKED ? 1 << 30 : 0, \
-			.why = name " is \"odd\"",                              \
+#define X(c, name, number, max)                                                          \
+	{ .kind = PEER_MESSAGE_##c,                                                      \
+		.handover = { .kind = HANDOVER_##c,                                      \
+			.migration = "44444444-2222-3333-4444-555555555555",             \
+			.database = "22222222-2222-3333-4444-555555555555",              \
+			.epoch = 3,                                                      \
+			.succeeded = HANDOVER_##c == HANDOVER_FINALIZED,                 \
+			.ended = HANDOVER_##c == HANDOVER_FINALIZED ? 1796036724636 : 0, \
+			.room = HANDOVER_##c == HANDOVER_CHECKED ? 1 << 30 : 0,          \
+			.why = name " is \"odd\"",                                       \
 			.document = HAS_DOCUMENT(c) ? "{\"vm\": \"\xc3\xa9\"}" : NULL } },
 	HANDOVERS(X)
 #undef X
