@@ -82,8 +82,8 @@ void migration_set_state(struct migration *g, enum migration_state state)
 {
 	assert(migration_state_may_become(g->state, state));
 	g->state = state;
-	if (state ==
-		MIGRATION_DONE) { /* rows of it are kept for long, and with them the key to its streams */
+	/* One that is done is kept for long, the key to its streams is not. */
+	if (state == MIGRATION_DONE) {
 		free(take(&g->document));
 		free(take(&g->commit));
 		free(take(&g->nvram));
