@@ -273,7 +273,6 @@ char *explain_why(const struct story *s)
 		{ "Failed", why_final },
 		{ "gone", why_gone },
 	};
-
 	char *move = explain_move(s);
 
 	if (move)

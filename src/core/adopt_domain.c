@@ -193,8 +193,8 @@ static const struct element os_elements[] = {
 
 static void take_os(struct adopting *a, xmlNodePtr element)
 {
-	bool chosen =
-		xml_is(element, "firmware", "efi"); /* libvirt wrote the loader's path itself */
+	/* Then libvirt wrote the loader's path itself. */
+	bool chosen = xml_is(element, "firmware", "efi");
 
 	XML_EACH(a, element, os_elements);
 	a->efi |= chosen;

@@ -63,8 +63,8 @@ struct domain_context { /* borrowed strings */
 	const char *directory; /* the run's own folder: overlays, console log */
 	const char *kept;      /* the VM's own folder, which outlives its runs; NULL: it has none */
 	bool kvm;              /* domain type kvm, else qemu (TCG) */
-	const struct attachment
-		*attachments;          /* of each interface; NULL: user-mode networking for all */
+	/* Of each interface; NULL: user-mode networking for all. */
+	const struct attachment *attachments;
 	const struct holding *holding; /* … parsed; NULL: nothing */
 	const char *shared_cpus;       /* those for guests without any of their own; NULL: all */
 	/* The one it has, of a guest that comes from another host; NULL: libvirt chooses. */

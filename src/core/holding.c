@@ -45,8 +45,8 @@ bool host_shares_add(struct host_shares *shares, const char *name, enum host_dev
 	device = &shares->devices[shares->n_devices++];
 	device->name = xstrdup(name);
 	device->key = xasprintf("%s:%s", host_device_kind_name(kind), address);
-	for (char *c = device->key; *c;
-		c++) /* one device has one key; the kernel's way to write it */
+	/* One device has one key: the kernel's way to write it. */
+	for (char *c = device->key; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	return true;
 }

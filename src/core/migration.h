@@ -279,9 +279,9 @@ struct migration_plan {
 	enum handover_kind say;    /* SAY */
 	bool succeeded;            /* FINISH */
 	enum migration_wait waits; /* WAIT */
-	const char *
-		reason; /* FAIL, ABORT, FINISH, CUT: why, or NULL; a constant, or the migration's */
-	msec wake_at;   /* boot time at which to decide again; NEVER: only on news */
+	/* FAIL, ABORT, FINISH, CUT: why, or NULL; a constant, or the migration's. */
+	const char *reason;
+	msec wake_at; /* boot time at which to decide again; NEVER: only on news */
 };
 
 /* At most one step; with no new fact a second call plans nothing new. */

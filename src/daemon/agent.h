@@ -30,8 +30,8 @@ struct agent_options { /* borrowed for the agent's life */
 	bool kvm_is_missing; /* it is required and does not work: nothing starts */
 	struct host_place place;
 	bool pvpanic; /* libvirt knows the PCI panic device */
-	const struct network_config
-		*networks;                /* NULL: the pod network is QEMU's own, and no others */
+	/* NULL: the pod network is QEMU's own, and no others. */
+	const struct network_config *networks;
 	const struct host_shares *shares; /* NULL: no CPUs and devices for guests alone */
 	struct tuning tuning;
 	const struct peer_config *peer_list; /* without this node itself */

@@ -106,8 +106,8 @@ static void play(int listener, const struct exchange *exchanges)
 				exchanges[i].request, request.data);
 			_exit(i + 1);
 		}
-		for (const char *c = exchanges[i].answer; *c;
-			c++) /* byte by byte: nothing may depend on pieces */
+		/* Byte by byte: nothing may depend on pieces. */
+		for (const char *c = exchanges[i].answer; *c; c++)
 			if (write(fd, c, 1) != 1)
 				break;
 		buf_done(&request);
