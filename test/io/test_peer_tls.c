@@ -41,6 +41,12 @@ static bool has_one(void *ctx)
 	return conns_of(&a) == 1 && conns_of(&b) == 1;
 }
 
+/* … and no other one is to come: each has dialed once. */
+static bool has_settled(void *ctx)
+{
+	return has_one(ctx) && a.tls->peers[0].reached && b.tls->peers[0].reached;
+}
+
 START_TEST(two_find_each_other)
 {
 	pair("b", "b", "b");
@@ -241,6 +247,7 @@ START_TEST(handovers_arrive)
 	start_both();
 	peer_send(peer_tls_port(b.tls), "a", &prepare); /* too early: it is lost */
 	ck_assert(loop_until(&loop, both_up, NULL));
+	ck_assert(loop_until(&loop, has_settled, NULL)); /* by another one it would be lost */
 	peer_send(peer_tls_port(b.tls), "a", &answer);
 	peer_send(peer_tls_port(b.tls), "a", &prepare);
 	peer_send(peer_tls_port(b.tls), "a", &prepare); /* too much waits already: it is lost */
