@@ -17,6 +17,9 @@
 #define PEER_WHY_SIZE     320
 #define PEER_VERSION_SIZE 32
 
+/* Of a certificate: whose, that it expires or has done so, and when. */
+#define PEER_EXPIRY_WORDS "the certificate of %.150s %s at %s: make another with 'vmactl peer cert'"
+
 /* What a node can do beyond the protocol's version, X(constant, text). A text that is
  * not here is ignored. */
 #define PEER_CAPABILITIES(X)                                                        \

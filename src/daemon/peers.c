@@ -72,8 +72,8 @@ static char *expiry_words(const char *whose, msec expires, struct now now)
 	if (!expires || expires - now.wall > EXPIRY_WARNING_DAYS * DAY_MS)
 		return NULL;
 	format_time(expires, text);
-	return xasprintf("the certificate of %s %s at %s: make another with 'vmactl peer cert'",
-		whose, expires > now.wall ? "expires" : "has expired", text);
+	return xasprintf(PEER_EXPIRY_WORDS, whose, expires > now.wall ? "expires" : "has expired",
+		text);
 }
 
 static void warn_of_expiry(const char *whose, msec expires, msec *warned, struct now now)

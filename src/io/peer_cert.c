@@ -4,7 +4,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include <vmagent/peer.h>
+
+#include "core/codec.h"
 #include "core/printable.h"
 
 msec peer_cert_expiry(gnutls_x509_crt_t crt)
@@ -48,20 +52,38 @@ int peer_cert_load(gnutls_certificate_credentials_t credentials, const char *ca,
 	return 0;
 }
 
+int peer_cert_expired(const char *who, msec expires, struct err *err)
+{
+	char at[TIME_SIZE];
+
+	format_time(expires, at);
+	return err_set(err, ERR_FORBIDDEN, PEER_EXPIRY_WORDS, who, "has expired", at);
+}
+
+/* That, and nothing else, is wrong with it, and not with its CA's. */
+static bool has_expired(unsigned status, const struct peer_cert *cert)
+{
+	return (status & ~(unsigned)GNUTLS_CERT_INVALID) == GNUTLS_CERT_EXPIRED &&
+		cert->expires <= SECONDS(time(NULL));
+}
+
 /* GnuTLS says it in sentences, one after the other; ours has no full stop. */
-static int refuse_status(unsigned status, const char *who, struct err *err)
+static int refuse_status(unsigned status, const struct peer_cert *cert, struct err *err)
 {
 	gnutls_datum_t text = { 0 };
 	char words[PEER_CERT_WHO_SIZE] = "it is not valid";
 	size_t len;
 
+	if (has_expired(status, cert))
+		return peer_cert_expired(cert->who, cert->expires, err);
 	if (gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &text, 0) == 0) {
 		copy_str(words, sizeof(words), (const char *)text.data);
 		gnutls_free(text.data);
 	}
 	for (len = strlen(words); len && strchr(". ", words[len - 1]); len--)
 		words[len - 1] = '\0';
-	return err_set(err, ERR_FORBIDDEN, "the certificate of %.150s is refused: %s", who, words);
+	return err_set(err, ERR_FORBIDDEN, "the certificate of %.150s is refused: %s", cert->who,
+		words);
 }
 
 static void name_of(gnutls_x509_crt_t crt, char *ret, size_t size)
@@ -75,7 +97,8 @@ static void name_of(gnutls_x509_crt_t crt, char *ret, size_t size)
 	snprintf(ret, size, "'%.*s'", (int)size - 3, cn);
 }
 
-static int judge(gnutls_session_t session, bool of_server, const char *who, struct err *err)
+static int judge(gnutls_session_t session, bool of_server, const struct peer_cert *cert,
+	struct err *err)
 {
 	gnutls_typed_vdata_st purpose = { .type = GNUTLS_DT_KEY_PURPOSE_OID,
 		.data = (unsigned char *)(of_server ? GNUTLS_KP_TLS_WWW_SERVER
@@ -85,9 +108,9 @@ static int judge(gnutls_session_t session, bool of_server, const char *who, stru
 
 	if (rc < 0)
 		return err_set(err, ERR_FORBIDDEN,
-			"the certificate of %.150s cannot be checked: %s", who,
+			"the certificate of %.150s cannot be checked: %s", cert->who,
 			gnutls_strerror(rc));
-	return status ? refuse_status(status, who, err) : 0;
+	return status ? refuse_status(status, cert, err) : 0;
 }
 
 int peer_cert_take(gnutls_session_t session, bool of_server, struct peer_cert *ret, struct err *err)
@@ -102,7 +125,7 @@ int peer_cert_take(gnutls_session_t session, bool of_server, struct peer_cert *r
 	} else {
 		name_of(cert.crt, cert.who, sizeof(cert.who));
 		cert.expires = peer_cert_expiry(cert.crt);
-		rc = judge(session, of_server, cert.who, err);
+		rc = judge(session, of_server, &cert, err);
 	}
 	if (rc < 0)
 		peer_cert_done(&cert);

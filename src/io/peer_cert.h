@@ -27,6 +27,9 @@ int peer_cert_take(gnutls_session_t session, bool of_server, struct peer_cert *r
 	struct err *err);
 void peer_cert_done(struct peer_cert *cert);
 
+/* Says since when one is none any more; who: quoted. ERR_FORBIDDEN. */
+int peer_cert_expired(const char *who, msec expires, struct err *err);
+
 /* By its names, each of which is one node's: no wildcards. */
 bool peer_cert_is_for(gnutls_x509_crt_t crt, const char *name);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/peer_cert.h"
 #include "io/peer_tls_private.h"
 
 void conn_say(struct conn *c, const struct peer_message *message)
@@ -164,6 +165,13 @@ static int hear_refused(struct conn *c, const struct peer_message *m, struct err
 
 /* ---- PING, PONG, status ---------------------------------------------------------------------- */
 
+static int expired(const struct conn *c, struct err *err)
+{
+	autofree char *who = xasprintf("'%s'", c->peer->config->name);
+
+	return peer_cert_expired(who, c->expires, err);
+}
+
 int conn_tick(struct conn *c, struct err *err)
 {
 	const struct peer_limits *limits = &c->tls->options.limits;
@@ -173,7 +181,7 @@ int conn_tick(struct conn *c, struct err *err)
 
 	credentials_get(c->tls, &ignored); /* new ones are seen while the old ones are in use */
 	if (now.wall >= c->expires)
-		return err_set(err, ERR_FORBIDDEN, "its certificate has expired");
+		return expired(c, err);
 	if (now.boot - c->heard >= limits->idle)
 		return err_set(err, ERR_TIMEOUT, "it has not answered for %lld s",
 			(long long)((now.boot - c->heard) / 1000));

@@ -142,8 +142,8 @@ START_TEST(a_certificate_may_expire_meanwhile)
 	ck_assert(loop_until(&loop, both_up, NULL));
 	ck_assert(loop_until(&loop, has_one, NULL));
 	a.tls->conns->expires = clock_now().wall;
-	expect_why(&a, "its certificate has expired");
-	expect_why(&b, "it refuses: its certificate has expired");
+	expect_why(&a, "the certificate of 'b' has expired at 2");
+	expect_why(&b, "it refuses: the certificate of 'b' has expired at 2");
 }
 END_TEST
 
@@ -165,9 +165,9 @@ START_TEST(an_expired_certificate)
 {
 	pair("old", "b", "b");
 	start_both();
-	expect_stranger(&a, "expired");
-	expect_why(&a, "expired");
-	expect_why(&b, "it refuses: the certificate of 'b' is refused");
+	expect_stranger(&a, "the certificate of 'b' has expired at 2");
+	expect_why(&a, "the certificate of 'b' has expired at 2");
+	expect_why(&b, "it refuses: the certificate of 'b' has expired at 2");
 	ck_assert_uint_eq(a.ups + b.ups, 0);
 }
 END_TEST
