@@ -11,26 +11,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/agent.h"
+#include "test/lib/bare_agent.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define OPS_KEPT  64
 #define STEPS_MAX 400
 #define TURNS_MAX 64
 #define NAMES     3
 
 struct world {
-	struct hypervisor hv; /* first */
+	struct bare_agent a;
 	const uint8_t *data;
 	size_t left;
-	struct now now;
-	uint8_t seed;
-	struct store *store;
-	struct agent_options options;
-	struct agent *agent;
-	struct op ops[OPS_KEPT]; /* submitted, not answered */
-	size_t n_ops;
 };
 
 static uint8_t next(struct world *w)
@@ -41,44 +33,11 @@ static uint8_t next(struct world *w)
 	return *w->data++;
 }
 
-static void entropy(void *ctx, void *bytes, size_t n)
-{
-	struct world *w = ctx;
-
-	for (size_t i = 0; i < n; i++)
-		((uint8_t *)bytes)[i] = w->seed = (uint8_t)(w->seed * 29 + 13);
-}
-
-static void hv_start_nothing(struct hypervisor *hv)
-{
-	(void)hv;
-}
-
-static void keep_op(struct hypervisor *hv, const struct op *op)
-{
-	struct world *w = (struct world *)hv;
-
-	if (w->n_ops < OPS_KEPT)
-		op_copy(&w->ops[w->n_ops++], op);
-}
-
 static const char *const names[NAMES] = { "a", "b", "c" };
 
 static const char *name_of(uint8_t byte)
 {
 	return names[byte % NAMES];
-}
-
-static void drop_op(struct world *w, size_t i)
-{
-	op_done(&w->ops[i]);
-	w->ops[i] = w->ops[--w->n_ops];
-}
-
-static void drop_ops(struct world *w)
-{
-	while (w->n_ops)
-		drop_op(w, 0);
 }
 
 /* A domain as it may be shown: of this run or another, in any state. */
@@ -98,22 +57,23 @@ static void do_result(struct world *w)
 {
 	static const enum err_code codes[] = { ERR_OK, ERR_OK, ERR_OK, ERR_HYPERVISOR,
 		ERR_UNAVAILABLE, ERR_INVALID, ERR_CONFLICT, ERR_DOMAIN_GONE };
-	size_t i = w->n_ops ? next(w) % w->n_ops : 0;
 	struct domain_info info = { 0 };
 	struct op_result result = { .domains = &info };
 	struct input input = { .kind = INPUT_RESULT, .result = &result };
+	struct op op;
 
-	if (!w->n_ops)
+	if (!w->a.n_ops)
 		return;
-	result.id = w->ops[i].id;
-	result.kind = w->ops[i].kind;
+	op = bare_agent_take(&w->a, next(w) % w->a.n_ops);
+	result.id = op.id;
+	result.kind = op.kind;
 	result.err.code = codes[next(w) % ARRAY_SIZE(codes)];
-	if (w->ops[i].domain && next(w) % 4) {
-		any_domain(w, &w->ops[i], &info);
+	if (op.domain && next(w) % 4) {
+		any_domain(w, &op, &info);
 		result.n_domains = 1;
 	}
-	agent_input(w->agent, &input, w->now);
-	drop_op(w, i);
+	agent_input(w->a.agent, &input, w->a.now);
+	op_done(&op);
 }
 
 static void do_event(struct world *w)
@@ -128,14 +88,14 @@ static void do_event(struct world *w)
 	copy_str(event.io_reason, sizeof(event.io_reason), event.reason % 2 ? "enospc" : "");
 	snprintf(event.name, sizeof(event.name), "default_%s", name);
 	snprintf(event.uuid, sizeof(event.uuid), "%08d-0000-4000-8000-000000000000", name[0]);
-	agent_input(w->agent, &input, w->now);
+	agent_input(w->a.agent, &input, w->a.now);
 }
 
 static void do_connection(struct world *w)
 {
 	struct input input = { .kind = INPUT_CONNECTION, .connection = { next(w) % 3 != 0, "x" } };
 
-	agent_input(w->agent, &input, w->now);
+	agent_input(w->a.agent, &input, w->a.now);
 }
 
 static void do_request(struct world *w)
@@ -158,7 +118,7 @@ static void do_request(struct world *w)
 	input.request.vmi_verb = (enum vmi_verb)(input.request.verb + (byte & 0x80 ? 1 : 0));
 	input.request.options.has_grace = byte & 0x10;
 	input.request.options.grace = byte & 0x08 ? 0 : 5;
-	agent_input(w->agent, &input, w->now);
+	agent_input(w->a.agent, &input, w->a.now);
 }
 
 #define RUN_SPEC                                                               \
@@ -195,29 +155,25 @@ static void do_folder(struct world *w)
 		file.content = text;
 		file.len = strlen(text);
 	}
-	agent_input(w->agent, &input, w->now);
+	agent_input(w->a.agent, &input, w->a.now);
 }
 
 static void life(struct world *w)
 {
-	struct err err;
-
-	drop_ops(w);
-	agent_free(w->agent);
-	assert(agent_new(&w->options, w->now, &w->agent, &err) == 0);
+	bare_agent_start(&w->a);
 }
 
 static void do_time(struct world *w)
 {
 	msec step = (msec)next(w) * next(w);
 
-	w->now.boot += step;
-	w->now.wall += step;
+	w->a.now.boot += step;
+	w->a.now.wall += step;
 }
 
 static void do_fault(struct world *w)
 {
-	store_fail_after(w->store, next(w) % 4);
+	store_fail_after(w->a.store, next(w) % 4);
 }
 
 typedef void act(struct world *w);
@@ -230,33 +186,20 @@ static void turns(struct world *w)
 {
 	unsigned n = 0;
 
-	while (agent_turn(w->agent, w->now))
+	while (agent_turn(w->a.agent, w->a.now))
 		assert(++n < TURNS_MAX * NAMES);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct hypervisor_ops ops = { hv_start_nothing, keep_op };
-	struct world w = { .hv.ops = &ops, .data = data, .left = size, .now = { 1000, 1000000 } };
-	struct err err;
+	struct world w = { .data = data, .left = size };
 
-	assert(store_open(":memory:", &w.store, &err) == 0);
-	w.options = (struct agent_options){ .store = w.store,
-		.hv = &w.hv,
-		.policy.default_namespace = "default",
-		.state_dir = "/s",
-		.node_name = "node",
-		.boot_id = "boot",
-		.tuning = TUNING_DEFAULT,
-		.entropy = entropy,
-		.entropy_ctx = &w };
+	bare_agent_init(&w.a, (struct now){ 1000, 1000000 });
 	life(&w);
 	for (unsigned i = 0; i < STEPS_MAX && w.left; i++) {
 		acts[next(&w) % ARRAY_SIZE(acts)](&w);
 		turns(&w);
 	}
-	drop_ops(&w);
-	agent_free(w.agent);
-	store_close(w.store);
+	bare_agent_done(&w.a);
 	return 0;
 }
