@@ -113,10 +113,11 @@ struct handover {
 	char why[PEER_WHY_SIZE];  /* printable ASCII, or "" */
 	int64_t ended;            /* ABORT, FINALIZED: wall time of the end, in ms; 0: not said */
 	int64_t room;             /* CHECKED: bytes of memory that are free for guests */
-	int64_t cancelled;        /* ABORT, COMMIT: 1: somebody wanted it aborted */
+	int64_t cancelled;        /* of the source: 1: somebody wanted it aborted */
 	/* Borrowed JSON, or NULL. PREPARE, COMMIT, RECOVER, CHECK: what travels; MINE, WHOSE:
 	 * names; PREPARED: an offer (core/migration_offer.h); DECLINED, CHECKED: findings
-	 * (core/migration_check.h); OUT: how far it is (core/migration_told.h). */
+	 * (core/migration_check.h); OUT: how far it is, ABORT: how far it was
+	 * (core/migration_told.h). */
 	const char *document;
 };
 

@@ -178,6 +178,7 @@ static const struct field migration_fields[] = {
 	F(TEXT,     migration, "annotations", meta.annotations),
 	F(NUMBER,   migration, "ready",      ready_wall),
 	F(BOOL,     migration, "stands",     stands),
+	F(ENUM,     migration, "mode",       mode),
 };
 /* clang-format on */
 
@@ -415,7 +416,7 @@ int migration_load(const char *state, bool same_boot, struct migration **ret, st
 	g->prepared = g->role == MIGRATION_TARGET && g->offer; /* it has been told so */
 	g->asks |= !same_boot && migration_may_be_lost(g);
 	if (!g->meta.ns || !g->meta.name || !g->vmi || !g->peer || g->role >= MIGRATION_ROLE_MAX ||
-		g->state >= MIGRATION_STATE_MAX) {
+		g->state >= MIGRATION_STATE_MAX || g->mode > MIGRATION_MODE_PAUSED) {
 		migration_free(g);
 		return err_set(err, ERR_INTERNAL, "a stored migration is not whole");
 	}

@@ -118,6 +118,7 @@ struct migration {
 	bool acked;     /* DONE: the other host needs nothing of it any more */
 	bool moved;     /* DONE: the guest has changed hands, whatever became of it */
 	bool post_copy; /* the second attempt: the guest goes over before its memory does */
+	enum migration_mode mode; /* how it is copied, or was at the end */
 	unsigned recovery; /* … which attempt to mend its way; source: the last, target: that it was asked for */
 	msec broke_at; /* … boot time at which its way was seen to have broken down; 0: it has not */
 	bool discard; /* target, OWNER: the image is not to be used */

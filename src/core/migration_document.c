@@ -179,8 +179,7 @@ void document_add_migration(cJSON *status, const struct migration *g, const char
 	json = cJSON_AddObjectToObject(status, "migrationState");
 	cJSON_AddStringToObject(json, "migrationUid", g->meta.uid);
 	add_ends(json, g, &ends);
-	cJSON_AddStringToObject(json, "mode",
-		modes[g->post_copy ? MIGRATION_MODE_POST_COPY : g->progress.mode]);
+	cJSON_AddStringToObject(json, "mode", modes[g->mode]);
 	add_policy(json, g);
 	add_time(json, "startTimestamp", g->phase_wall[MIGRATION_PHASE_RUNNING]);
 	add_time(json, "endTimestamp", migration_end_of(g));

@@ -171,6 +171,8 @@ static struct migration_answer hear_finalized(const struct call *c)
 		return nothing;
 	c->g->ended = true;
 	c->g->ended_well = c->h->succeeded;
+	if (!c->h->succeeded)
+		replace_str(&c->g->trouble, c->h->why);
 	c->g->told_wall[c->h->succeeded ? MIGRATION_PHASE_SUCCEEDED : MIGRATION_PHASE_FAILED] =
 		c->h->ended;
 	return nothing;
@@ -200,6 +202,7 @@ static void prepare_again(struct migration *g)
 	g->prepared = false;
 	free(take(&g->offer));
 	g->progress = (struct migration_progress){ .total = 0 };
+	g->mode = MIGRATION_MODE_PRE_COPY;
 }
 
 static struct migration_answer hear_prepare(const struct call *c)
@@ -240,8 +243,11 @@ static void follow(const struct call *c)
 
 static struct migration_answer hear_out(const struct call *c)
 {
-	if (is_waiting(c->g))
+	if (is_waiting(c->g)) {
 		follow(c);
+		c->g->changed |= c->h->cancelled && !c->g->cancelled;
+		c->g->cancelled |= c->h->cancelled;
+	}
 	if (is_waiting(c->g) && c->g->doubt) {
 		c->g->doubt = false;
 		c->g->changed = true;
@@ -256,11 +262,21 @@ static struct migration_answer hear_unknown(const struct call *c)
 	return nothing;
 }
 
+/* Nothing of it is the target's to tell: it shows what the source does. */
+static void follow_end(const struct call *c)
+{
+	cJSON *json = cJSON_Parse(c->h->document ? c->h->document : "{}");
+
+	migration_follow_end(c->g, json);
+	cJSON_Delete(json);
+}
+
 /* One that has moved all the same was taken, when the source was declared dead. */
 static struct migration_answer hear_abort(const struct call *c)
 {
 	if (is_waiting(c->g)) {
 		c->g->called_off = true;
+		follow_end(c);
 		c->g->told_wall[MIGRATION_PHASE_FAILED] = c->h->ended;
 		c->g->cancelled |= c->h->cancelled;
 		replace_str(&c->g->refusal, c->h->why);

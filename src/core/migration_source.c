@@ -413,14 +413,20 @@ static bool is_sending(const struct migration_view *v)
 	return v->g->post_copy && v->g->ended_well && is_copying(v);
 }
 
+/* The target has said why, unless it is of an older version. */
+static const char *loss(const struct migration *g)
+{
+	return g->trouble && *g->trouble ? g->trouble
+					 : "the target lost it after it had been handed over";
+}
+
 static bool rule_end(const struct migration_view *v, struct migration_plan *plan)
 {
 	const struct migration *g = v->g;
 
 	plan->succeeded = g->ended_well;
 	if (g->state == MIGRATION_RELEASED && g->ended && !is_sending(v))
-		return plan_migration(plan, MIGRATION_STEP_FINISH,
-			g->ended_well ? NULL : "the target lost it after it had been handed over");
+		return plan_migration(plan, MIGRATION_STEP_FINISH, g->ended_well ? NULL : loss(g));
 	return g->state == MIGRATION_ABORTED && g->acked && (g->restored || !g->performing) &&
 		plan_migration(plan, MIGRATION_STEP_FINISH, g->reason);
 }

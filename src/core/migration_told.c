@@ -7,9 +7,10 @@
 #include "core/migration_policy.h"
 #include "core/names.h"
 
-#define ENTERED       "entered"
+#define ENTERED       "entered" /* a time for each phase */
 #define READY         "ready"
 #define SIZE          "size"
+#define MODE          "mode"
 #define PROGRESS      "progress"
 #define CONFIGURATION "configuration"
 #define POLICY        "policy"
@@ -71,19 +72,22 @@ static void tell_progress(cJSON *json, const struct migration_progress *p)
 			numbers[i].is_unsigned ? (double)*(const unsigned *)at
 					       : (double)*(const int64_t *)at);
 	}
-	cJSON_AddNumberToObject(json, "mode", p->mode);
+}
+
+static void tell_passed(cJSON *json, const struct migration *g)
+{
+	cJSON *entered = cJSON_AddArrayToObject(json, ENTERED);
+
+	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++)
+		cJSON_AddItemToArray(entered, cJSON_CreateNumber((double)g->phase_wall[phase]));
+	cJSON_AddNumberToObject(json, SIZE, (double)g->size);
+	cJSON_AddNumberToObject(json, MODE, g->mode);
 }
 
 void migration_tell_course(cJSON *json, const struct migration *g)
 {
-	cJSON *entered = cJSON_AddObjectToObject(json, ENTERED);
-
+	tell_passed(json, g);
 	cJSON_AddNumberToObject(json, READY, (double)g->ready_wall);
-	cJSON_AddNumberToObject(json, SIZE, (double)g->size);
-	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++)
-		if (g->phase_wall[phase])
-			cJSON_AddNumberToObject(entered, migration_phase_name(phase),
-				(double)g->phase_wall[phase]);
 	if (g->progress.total)
 		tell_progress(cJSON_AddObjectToObject(json, PROGRESS), &g->progress);
 }
@@ -96,19 +100,35 @@ char *migration_course(const struct migration *g)
 	return json_take_text(json);
 }
 
-static double number_at(const cJSON *json, const char *key, double max)
+char *migration_last_word(const struct migration *g)
 {
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+	cJSON *json = cJSON_CreateObject();
 
+	tell_passed(json, g);
+	return json_take_text(json);
+}
+
+/* ---- what is believed ------------------------------------------------------------------------ */
+
+static double number_of(const cJSON *item, double max)
+{
 	return cJSON_IsNumber(item) && item->valuedouble > 0 && item->valuedouble < max
 		? item->valuedouble
 		: 0;
 }
 
-static bool follow_time(msec *wall, const cJSON *json, const char *key)
+static double number_at(const cJSON *json, const char *key, double max)
 {
-	msec told = (msec)number_at(json, key, WALL_MAX_MS);
+	return number_of(cJSON_GetObjectItemCaseSensitive(json, key), max);
+}
 
+static msec time_of(const cJSON *item)
+{
+	return (msec)number_of(item, WALL_MAX_MS);
+}
+
+static bool follow_time(msec *wall, msec told)
+{
 	if (!told || told == *wall)
 		return false;
 	*wall = told;
@@ -127,7 +147,7 @@ static bool follow_progress(struct migration *g, const cJSON *json)
 		else
 			*(int64_t *)at = (int64_t)number_at(json, numbers[i].key, NUMBER_MAX);
 	}
-	p.mode = (enum migration_mode)number_at(json, "mode", MIGRATION_MODE_PAUSED + 1);
+	p.mode = g->mode;
 	if (!p.total || (p.elapsed == g->progress.elapsed && p.mode == g->progress.mode))
 		return false;
 	g->progress = p;
@@ -144,22 +164,49 @@ static bool follow_size(struct migration *g, const cJSON *json)
 	return is_new;
 }
 
+static bool follow_mode(struct migration *g, const cJSON *json)
+{
+	enum migration_mode mode =
+		(enum migration_mode)number_at(json, MODE, MIGRATION_MODE_PAUSED + 1);
+	bool is_new = mode != g->mode;
+
+	g->mode = mode;
+	return is_new;
+}
+
 bool migration_follow(struct migration *g, const cJSON *json)
 {
 	const cJSON *entered = cJSON_GetObjectItemCaseSensitive(json, ENTERED);
-	bool runs = number_at(entered, migration_phase_name(MIGRATION_PHASE_RUNNING), WALL_MAX_MS);
+	bool runs = time_of(cJSON_GetArrayItem(entered, MIGRATION_PHASE_RUNNING));
 	bool is_new = runs && !g->copying;
 
+	if (!cJSON_IsArray(entered))
+		return false; /* of an agent that does not say it */
 	g->copying |= runs;
 	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++) {
-		const char *key = migration_phase_name(phase);
+		msec told = time_of(cJSON_GetArrayItem(entered, (int)phase));
 
-		follow_time(&g->told_wall[phase], entered, key);
+		follow_time(&g->told_wall[phase], told);
 		if (phase < MIGRATION_PHASE_RUNNING || g->phase_wall[phase])
-			is_new |= follow_time(&g->phase_wall[phase], entered, key);
+			is_new |= follow_time(&g->phase_wall[phase], told);
 	}
-	is_new |= follow_time(&g->ready_wall, json, READY);
+	is_new |=
+		follow_time(&g->ready_wall, time_of(cJSON_GetObjectItemCaseSensitive(json, READY)));
 	is_new |= follow_size(g, json);
+	is_new |= follow_mode(g, json);
 	is_new |= follow_progress(g, cJSON_GetObjectItemCaseSensitive(json, PROGRESS));
 	return is_new;
+}
+
+void migration_follow_end(struct migration *g, const cJSON *json)
+{
+	const cJSON *entered = cJSON_GetObjectItemCaseSensitive(json, ENTERED);
+
+	if (!cJSON_IsArray(entered))
+		return; /* it knows nothing of it */
+	for (unsigned phase = 0; phase <= MIGRATION_PHASE_RUNNING; phase++)
+		g->phase_wall[phase] = time_of(cJSON_GetArrayItem(entered, (int)phase));
+	g->ready_wall = 0;
+	follow_size(g, json);
+	follow_mode(g, json);
 }

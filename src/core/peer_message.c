@@ -154,7 +154,8 @@ static bool has_document(enum handover_kind kind)
 static bool may_have_document(enum handover_kind kind)
 {
 	return has_document(kind) || kind == HANDOVER_PREPARED || kind == HANDOVER_DECLINED ||
-		kind == HANDOVER_CHECKED || kind == HANDOVER_OUT || kind == HANDOVER_WHOSE;
+		kind == HANDOVER_CHECKED || kind == HANDOVER_OUT || kind == HANDOVER_WHOSE ||
+		kind == HANDOVER_ABORT;
 }
 
 /* Folders are named after the migration. */

@@ -48,6 +48,8 @@ static char *document_of(const struct agent *agent, const struct migration *g,
 		return cargo_of(agent, m, now);
 	if (kind == HANDOVER_OUT)
 		return migration_course(g);
+	if (kind == HANDOVER_ABORT)
+		return migration_last_word(g);
 	return NULL;
 }
 
@@ -61,7 +63,7 @@ void handover_say(struct agent *agent, struct migration *g, enum handover_kind k
 	h->epoch = g->epoch;
 	h->succeeded = g->succeeded;
 	h->ended = migration_end_of(g);
-	h->cancelled = (kind == HANDOVER_ABORT || kind == HANDOVER_COMMIT) && g->cancelled;
+	h->cancelled = g->role == MIGRATION_SOURCE && g->cancelled;
 	copy_str(h->why, sizeof(h->why), g->reason ? g->reason : "");
 }
 

@@ -89,6 +89,7 @@ void migration_note_progress(struct agent *agent, struct machine *m,
 	rate = migration_rate(progress, &g->progress);
 	g->progress = *progress;
 	g->progress.rate = rate;
+	g->mode = progress->mode;
 	g->size = MAX(g->size, progress->total); /* of the disks, and then of the memory, too */
 	migration_touch(agent, g);
 }

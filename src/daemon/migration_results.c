@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What came of the ops of a migration. Loop thread only. */
 #include "core/migration.h"
+#include "core/printable.h"
 #include "daemon/agent_private.h"
 #include "daemon/arrivals.h"
 #include "daemon/migrations.h"
@@ -28,6 +29,15 @@ static void note_relay(struct agent *agent, struct migration *g, const struct op
 	handover_say(agent, g, HANDOVER_PREPARED, now);
 }
 
+/* In the words that the other host is told: both show the same. */
+static void note_failure(struct migration *g, const struct op_result *result)
+{
+	char words[PEER_WHY_SIZE];
+
+	copy_printable(words, sizeof(words), result->err.msg);
+	replace_str(&g->refusal, words);
+}
+
 void migrations_result(struct agent *agent, struct machine *m, const struct op_result *result,
 	struct now now)
 {
@@ -40,13 +50,15 @@ void migrations_result(struct agent *agent, struct machine *m, const struct op_r
 		g->wants_post_copy = result->post_copy;
 	if (result->kind == OP_MIGRATE) {
 		g->performed = good;
-		replace_str(&g->refusal, good ? NULL : result->err.msg);
+		free(take(&g->refusal));
+		if (!good)
+			note_failure(g, result);
 		if (!good && g->recovery && g->state == MIGRATION_RELEASED && !g->ended)
 			migration_recovers_again(agent, g, now);
 	} else if (result->kind == OP_MIGRATE_RELAY) {
 		note_relay(agent, g, result, now);
 	} else if (result->kind == OP_MIGRATE_WATCH && !good) {
-		replace_str(&g->refusal, result->err.msg);
+		note_failure(g, result);
 	} else if (result->kind == OP_MIGRATE_ANNOUNCE) {
 		g->announced = result->err.code != ERR_UNAVAILABLE;
 	} else if (result->kind == OP_MIGRATE_SEAL) {

@@ -119,6 +119,7 @@ static void step_again(struct migration_call *c)
 	free(take(&g->offer));
 	free(take(&g->refusal));
 	memset(&g->progress, 0, sizeof(g->progress));
+	g->mode = MIGRATION_MODE_PRE_COPY;
 	migration_note_peer(c, NULL, "it takes too long: trying again with post-copy, to", "");
 	migration_changed(c);
 }
@@ -199,6 +200,8 @@ static void step_note_evidence(struct migration_call *c)
 static void step_release(struct migration_call *c)
 {
 	migration_set_state(c->g, MIGRATION_RELEASED);
+	if (c->g->post_copy)
+		c->g->mode = MIGRATION_MODE_POST_COPY; /* nobody need have told how far it was */
 	c->g->ready_wall = c->now.wall;
 	if (c->g->stands && c->m->vmi->pause == PAUSE_AS_IS)
 		c->m->vmi->pause = PAUSE_HELD; /* the target tells nobody's pause from its own */

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "core/json.h"
 #include "sim.h"
 
 struct ending {
@@ -260,94 +259,6 @@ static void check_homes(struct world *w)
 	buf_done(&uids);
 }
 
-struct verdict { /* of a migration, on one host */
-	struct world *w;
-	char uid[UID_SIZE];
-	char phase[16];
-	bool settled;
-	const char *times; /* JSON: of its phases that both know */
-};
-
-/* One that fails may have come further at the target than the source has heard: its end is one.
- * Owned by the caller. */
-static char *phase_times(const cJSON *root)
-{
-	const cJSON *status = cJSON_GetObjectItemCaseSensitive(root, "status");
-	const cJSON *all = cJSON_GetObjectItemCaseSensitive(status, "phaseTransitionTimestamps");
-	bool failed = streq(look_text(root, "status.phase"), "Failed");
-
-	return json_take_text(
-		cJSON_Duplicate(failed ? cJSON_GetArrayItem(all, cJSON_GetArraySize(all) - 1) : all,
-			true));
-}
-
-/* What a host that was declared dead thought of it does not count: it says what it has lost. */
-static bool is_lost(const struct object_row *row)
-{
-	return strstr(row->state, "\"lost\":true");
-}
-
-/* Whose peer is declared dead ends it by itself. */
-static bool is_settled(const struct object_row *row)
-{
-	static const char *const marks[] = { "\"taken\":true", "\"reclaimed\":true",
-		"its source was declared dead" };
-	bool ret = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
-		ret |= strstr(row->state, marks[i]) != NULL;
-	return ret;
-}
-
-static int compare_verdict(void *ctx, const struct object_row *row)
-{
-	struct verdict *v = ctx;
-	cJSON *root = cJSON_Parse(row->object);
-	const char *phase = look_text(root, "status.phase");
-	autofree char *times = phase_times(root);
-	bool is_other = !streq(row->uid, v->uid) || is_lost(row);
-
-	if (!is_other && streq(phase, v->phase) && !streq(times, v->times) && !v->settled &&
-		!is_settled(row))
-		world_fail(v->w,
-			"all is well, and %s has its times %s on one host and %s on another",
-			row->name, v->times, times);
-	if (!is_other && !streq(phase, v->phase))
-		world_fail(v->w, "all is well, and %s of %s is %s on one host and %s on another",
-			row->name, or_none(look_text(root, "spec.vmiName")), v->phase,
-			or_none(phase));
-	cJSON_Delete(root);
-	return 0;
-}
-
-static int check_verdict(void *ctx, const struct object_row *row)
-{
-	struct object_query migrations = { .kind = KIND_MIGRATION };
-	struct verdict v = { .w = ctx };
-	cJSON *root = cJSON_Parse(row->object);
-	autofree char *times = NULL;
-	struct world *host;
-
-	copy_str(v.uid, UID_SIZE, row->uid);
-	copy_str(v.phase, sizeof(v.phase), or_none(look_text(root, "status.phase")));
-	v.settled = is_settled(row);
-	v.times = times = phase_times(root);
-	for (unsigned i = 0; !is_lost(row) && (host = world_host(v.w, i)); i++)
-		store_each(host->store, &migrations, compare_verdict, &v, NULL);
-	cJSON_Delete(root);
-	return 0;
-}
-
-/* Whoever knows of a migration knows the same end of it. */
-static void check_verdicts(struct world *w)
-{
-	struct object_query migrations = { .kind = KIND_MIGRATION };
-	struct world *host;
-
-	for (unsigned i = 0; (host = world_host(w, i)); i++)
-		store_each(host->store, &migrations, check_verdict, w, NULL);
-}
-
 void look_rest(struct world *w)
 {
 	struct object_query vms = { .kind = KIND_VM };
@@ -356,7 +267,7 @@ void look_rest(struct world *w)
 	store_each(w->store, &vms, check_vm, w, NULL);
 	if (w->lab && !w->host) {
 		check_homes(w);
-		check_verdicts(w);
+		look_verdicts(w);
 	}
 	if (strstr(end, "not over"))
 		world_fail(w, "all is well, and a migration does not end:\n%s", end);

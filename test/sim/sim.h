@@ -13,6 +13,7 @@
  *   look.c        what the API would show: predicates for `expect` and `wait until`
  *   census.c      how many there are of everything
  *   endstate.c    what must be the same at the end of every run of a scenario
+ *   verdicts.c    … and on both hosts of a migration
  *   scenario.c    scenario files; commands*.c: what their lines do; transcript.c: the expected log
  *   lab.c         several hosts, each a world of its own, with one clock and a network between their agents
  *   walks.c       each scenario again with a crash or a fault at every point
@@ -491,6 +492,9 @@ char *census(struct world *w);
 char *look_end(struct world *w); /* the end state; owned */
 /* Fails the world unless each machine is at rest as it should be. */
 void look_rest(struct world *w);
+
+/* verdicts.c: fails the world unless whoever knows of a migration shows the same of it. */
+void look_verdicts(struct world *w);
 
 /* commands.c */
 bool command_run(struct world *w, char *const *words, size_t n, const char *block);

@@ -100,6 +100,8 @@ START_TEST(what_is_noted)
 	ck_assert(!g.ended);
 	hear(HANDOVER_FINALIZED, MIGRATION_RELEASED);
 	ck_assert(g.ended && !g.ended_well);
+	ck_assert_str_eq(g.trouble, "");
+	free(take(&g.trouble));
 	g.say_at = NOW + 1;
 	hear(HANDOVER_QUERY, MIGRATION_RELEASED);
 	ck_assert_int_eq(g.say_at, 0); /* COMMIT is said at once */

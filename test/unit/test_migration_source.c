@@ -172,6 +172,12 @@ static void ended_badly(void)
 	g.ended = true;
 }
 
+static void ended_as_told(void)
+{
+	g.ended = true;
+	g.trouble = (char *)"its run is gone";
+}
+
 static void said_now(void)
 {
 	g.said = g.state == MIGRATION_RELEASED ? HANDOVER_COMMIT
@@ -483,6 +489,7 @@ static const struct migration_row source_rows[] = {
 	{ { released, cancelled }, SAY(COMMIT), NULL },
 	{ { released, ended }, STEP(FINISH), NULL },
 	{ { released, ended_badly }, STEP(FINISH), "lost it after it had been handed over" },
+	{ { released, ended_as_told }, STEP(FINISH), "its run is gone" },
 
 	{ { aborted, stands_still }, STEP(RESUME), NULL },
 	{ { aborted, stands_still, busy_lane }, SAY(ABORT), NULL },

@@ -6,6 +6,7 @@
 #include <cjson/cJSON.h>
 
 #include "core/migration_told.h"
+#include "core/peer_frame.h"
 
 Suite *test_migration_told_suite(void);
 
@@ -54,6 +55,7 @@ static void progresses(void)
 		.throttle = 20,
 		.downtime_ms = 300,
 		.mode = MIGRATION_MODE_PAUSED };
+	source.mode = MIGRATION_MODE_PAUSED;
 	source.size = source.progress.total;
 }
 
@@ -135,7 +137,7 @@ START_TEST(the_course)
 	ck_assert(tell_course());
 	ck_assert_int_eq(target.progress.remaining, INT64_C(2) << 30);
 	ck_assert_uint_eq(target.progress.throttle, 20);
-	ck_assert_int_eq(target.progress.mode, MIGRATION_MODE_PAUSED);
+	ck_assert_int_eq(target.mode, MIGRATION_MODE_PAUSED);
 	ck_assert_int_eq(target.size, INT64_C(3) << 30);
 	ck_assert(!tell_course());
 }
@@ -144,28 +146,59 @@ END_TEST
 START_TEST(a_course_that_is_none)
 {
 	static const char *const texts[] = { "", "[]", "{}", "{\"entered\":7,\"ready\":\"x\"}",
-		"{\"entered\":{\"Running\":-1,\"Pending\":1e99},\"ready\":1e99}",
-		"{\"progress\":{\"total\":-1}}", "{\"progress\":{\"total\":1e99}}" };
+		"{\"entered\":[1e99,\"x\",{},null,7e77,-1,5],\"ready\":1e99,\"mode\":3}",
+		"{\"entered\":[],\"progress\":{\"total\":-1}}",
+		"{\"entered\":[],\"progress\":{\"total\":1e99}}" };
 
 	ck_assert(!follow(texts[_i]));
 	ck_assert_int_eq(migration_phase_of(&target), MIGRATION_PHASE_TARGET_READY);
-	ck_assert(!follow("{\"progress\":{\"mode\":3}}"));
-	ck_assert(follow("{\"progress\":{\"total\":9,\"elapsed\":1,\"mode\":3}}"));
-	ck_assert_int_eq(target.progress.mode, MIGRATION_MODE_PRE_COPY);
+	ck_assert(!follow("{\"progress\":{\"total\":9}}"));
+	ck_assert(follow("{\"entered\":[],\"progress\":{\"total\":9,\"elapsed\":1}}"));
+	ck_assert_int_eq(target.mode, MIGRATION_MODE_PRE_COPY);
 }
 END_TEST
+
+/* The message as it is sent is taken by whoever gets it. */
+static void is_taken(enum handover_kind kind, char *document)
+{
+	struct peer_message message = { .kind = PEER_MESSAGE_HANDOVER + kind,
+		.handover = { .kind = kind,
+			.epoch = INT64_C(999999999999999),
+			.ended = INT64_C(99999999999999),
+			.cancelled = 1,
+			.document = document } };
+	struct buf frame = { 0 };
+	struct peer_frame taken;
+	struct err err;
+
+	memset(message.handover.migration, 'u', UID_SIZE - 1);
+	memset(message.handover.database, 'u', UID_SIZE - 1);
+	if (kind == HANDOVER_ABORT)
+		memset(message.handover.why, '"', PEER_WHY_SIZE - 1);
+	peer_message_write(&message, &frame);
+	ck_assert_msg(peer_frame_take(frame.data, frame.len, &taken, &err) > 0, "%s", err.msg);
+	buf_done(&frame);
+}
 
 /* The longest numbers that there are. */
 START_TEST(the_longest_course)
 {
 	const int64_t most = INT64_C(999999999999999);
+	autofree char *course = NULL, *word = NULL;
 
+	source.size = most;
+	source.mode = MIGRATION_MODE_PAUSED;
 	for (unsigned phase = 0; phase < MIGRATION_PHASE_MAX; phase++)
 		source.phase_wall[phase] = 99999999999999;
 	source.ready_wall = 99999999999999;
 	source.progress = (struct migration_progress){ most, most, most, most, most, most,
 		INT32_MAX, INT32_MAX, INT32_MAX, MIGRATION_MODE_PAUSED, false };
 	ck_assert(tell_course());
+	course = migration_course(&source);
+	is_taken(HANDOVER_OUT, course);
+	word = migration_last_word(&source);
+	ck_assert_uint_le(strlen(word), MIGRATION_WORD_MAX);
+	is_taken(HANDOVER_ABORT, word);
 }
 END_TEST
 
@@ -180,22 +213,28 @@ static char *state_of(const struct migration *g, const char *node, const char *k
 	return part;
 }
 
-START_TEST(both_show_the_same)
+static void is_shown_by_both(void)
 {
 	static const char *const keys[] = { "migrationState", "phaseTransitionTimestamps",
 		"progress", "phase" };
 
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		autofree char *ours = state_of(&source, "a", keys[i]);
+		autofree char *theirs = state_of(&target, "b", keys[i]);
+
+		if (ours || theirs)
+			ck_assert_str_eq(ours, theirs);
+	}
+}
+
+START_TEST(both_show_the_same)
+{
 	source.ready_wall = WALL + 50;
 	progresses();
 	ck_assert(tell_terms());
 	ck_assert(tell_course());
 	migration_note_phase(&target, (struct now){ .wall = WALL + 99 });
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		autofree char *ours = state_of(&source, "a", keys[i]);
-		autofree char *theirs = state_of(&target, "b", keys[i]);
-
-		ck_assert_str_eq(ours, theirs);
-	}
+	is_shown_by_both();
 	forget();
 }
 END_TEST
@@ -205,7 +244,9 @@ static void hears(struct migration *g, enum handover_kind kind, const struct mig
 	struct handover h = { .kind = kind,
 		.succeeded = from->succeeded,
 		.ended = migration_end_of(from) };
+	autofree char *word = kind == HANDOVER_ABORT ? migration_last_word(from) : NULL;
 
+	h.document = word;
 	migration_hear(g, &h, (struct now){ .boot = 1 });
 }
 
@@ -227,6 +268,39 @@ START_TEST(one_end)
 	migration_note_phase(last, (struct now){ .wall = WALL + 2999 });
 	ck_assert_int_eq(migration_end_of(&source), WALL + 1500);
 	ck_assert_int_eq(migration_end_of(&target), WALL + 1500);
+	free(target.refusal);
+}
+END_TEST
+
+/* What the target thought of it, of which the source has not heard, is of no use to anybody. */
+START_TEST(one_failure)
+{
+	progresses();
+	source.phase_wall[MIGRATION_PHASE_TARGET_READY] = 0;
+	target.phase_wall[MIGRATION_PHASE_TARGET_READY] = target.ready_wall = WALL + 77;
+	target.state = MIGRATION_COMPLETE;
+	ck_assert(tell_terms());
+	source.state = MIGRATION_DONE;
+	migration_note_phase(&source, (struct now){ .wall = WALL + 1500 });
+	hears(&target, HANDOVER_ABORT, &source);
+	target.state = MIGRATION_DONE;
+	migration_note_phase(&target, (struct now){ .wall = WALL + 2999 });
+	is_shown_by_both();
+	free(target.refusal);
+	forget();
+}
+END_TEST
+
+/* A last word that is none is of an agent that does not know of it. */
+START_TEST(a_failure_that_is_not_told)
+{
+	struct handover h = { .kind = HANDOVER_ABORT, .document = _i ? "{\"entered\":1}" : NULL };
+
+	target.phase_wall[MIGRATION_PHASE_TARGET_READY] = target.ready_wall = WALL + 77;
+	migration_hear(&target, &h, (struct now){ .boot = 1 });
+	ck_assert(target.called_off);
+	ck_assert_int_eq(target.phase_wall[MIGRATION_PHASE_TARGET_READY], WALL + 77);
+	ck_assert_int_eq(target.ready_wall, WALL + 77);
 	free(target.refusal);
 }
 END_TEST
@@ -281,6 +355,8 @@ Suite *test_migration_told_suite(void)
 	tcase_add_test(t, the_longest_course);
 	tcase_add_test(t, both_show_the_same);
 	tcase_add_loop_test(t, one_end, 0, 2);
+	tcase_add_test(t, one_failure);
+	tcase_add_loop_test(t, a_failure_that_is_not_told, 0, 2);
 	tcase_add_test(t, a_clock_that_is_behind);
 	tcase_add_test(t, what_is_shown);
 	suite_add_tcase(s, t);

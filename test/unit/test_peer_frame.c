@@ -36,7 +36,7 @@ static const struct peer_message samples[] = { { .kind = PEER_MESSAGE_HELLO, .he
 		HANDOVER_##c == HANDOVER_MINE || HANDOVER_##c == HANDOVER_PREPARED ||    \
 		HANDOVER_##c == HANDOVER_CHECK || HANDOVER_##c == HANDOVER_CHECKED ||    \
 		HANDOVER_##c == HANDOVER_DECLINED || HANDOVER_##c == HANDOVER_RECOVER || \
-		HANDOVER_##c == HANDOVER_WHOSE)
+		HANDOVER_##c == HANDOVER_WHOSE || HANDOVER_##c == HANDOVER_ABORT)
 #define X(c, name, number, max)                                                          \
 	{ .kind = PEER_MESSAGE_##c,                                                      \
 		.handover = { .kind = HANDOVER_##c,                                      \
