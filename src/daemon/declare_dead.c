@@ -11,6 +11,7 @@
 
 #include "core/codec.h"
 #include "core/migration_offer.h"
+#include "core/nvram.h"
 #include "daemon/agent_private.h"
 #include "daemon/migrations.h"
 
@@ -66,6 +67,23 @@ void dead_is_back(struct agent *agent, struct peer_facts *peer)
 
 /* ---- what becomes of each -------------------------------------------------------------------- */
 
+/* They come with the image, or with the source's last word. */
+static bool loses_variables(const struct migration *g, const struct machine *m)
+{
+	return g->discard && m && m->vm && m->vmi && nvram_is_kept(m->vmi);
+}
+
+static void tell_variables(struct agent *agent, const struct migration *g, const struct machine *m)
+{
+	struct happening what = { .warning = true };
+
+	happen(&what, KIND_VM, "StateLost",
+		"it boots here with new EFI variables: those that it had are at '%s', and in its "
+		"'lost' folder if that host comes back; vmagent(8) tells how to bring them here",
+		g->peer);
+	agent_note(agent, &m->vm->meta, &what);
+}
+
 static const char *take_over(struct agent *agent, struct migration *g, struct now now)
 {
 	const struct machine *m = machines_find(&agent->machines, g->meta.ns, g->vmi);
@@ -74,6 +92,11 @@ static const char *take_over(struct agent *agent, struct migration *g, struct no
 	g->discard = !m || !m->vmi || !migration_copies_all(&m->vmi->typed);
 	g->taken = true;
 	migration_own(agent, g, g->document, now);
+	if (loses_variables(g, m)) {
+		tell_variables(agent, g, m);
+		return "it boots here, with new EFI variables: its image may be older than its "
+		       "disks, and is not used";
+	}
 	return g->discard
 		? "it boots here: its image may be older than its disks, and is not used"
 		: "it goes on here, image and copied disks are of one instant: what it did at the "

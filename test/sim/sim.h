@@ -468,6 +468,8 @@ void watch_submit(struct world *w, const struct op *op);
 void watch_goes_over(struct world *w, const struct fake_domain *dom);
 void watch_boot(struct world *w, const struct fake_domain *dom, const char *vmi_uid);
 void watch_discard(struct world *w, const struct fake_domain *dom); /* its image is destroyed */
+/* That VM is here since its source was declared dead, and what had come of it is not used. */
+bool watch_took_without_image(struct world *w, const char *vm);
 void watch_quiet(struct world *w);
 void watch_end(struct world *w);
 void watch_stop(struct world *w, const char *name, bool stopped);

@@ -6,6 +6,11 @@
 #include "daemon/migrations.h"
 #include "watch.h"
 
+struct vm_query {
+	const char *vm; /* its UID */
+	bool found;
+};
+
 static int match_row(void *ctx, const struct object_row *row)
 {
 	struct row_query *q = ctx;
@@ -31,6 +36,28 @@ struct row_query watch_migration(struct world *w, const char *vmi_uid, enum migr
 
 	store_each(w->store, &query, match_row, &q, NULL);
 	return q;
+}
+
+static int match_taken(void *ctx, const struct object_row *row)
+{
+	struct vm_query *q = ctx;
+	struct migration *g;
+	struct err err;
+
+	if (migration_load(row->state, true, &g, &err) < 0)
+		return 0;
+	q->found |= streq(g->owner, q->vm) && g->taken && g->discard;
+	migration_free(g);
+	return 0;
+}
+
+bool watch_took_without_image(struct world *w, const char *vm)
+{
+	struct object_query query = { .kind = KIND_MIGRATION };
+	struct vm_query q = { .vm = vm };
+
+	store_each(w->store, &query, match_taken, &q, NULL);
+	return q.found;
 }
 
 static int note_aborted(void *ctx, const struct object_row *row)
