@@ -74,8 +74,6 @@ static int refuse_status(unsigned status, const struct peer_cert *cert, struct e
 	char words[PEER_CERT_WHO_SIZE] = "it is not valid";
 	size_t len;
 
-	if (has_expired(status, cert))
-		return peer_cert_expired(cert->who, cert->expires, err);
 	if (gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &text, 0) == 0) {
 		copy_str(words, sizeof(words), (const char *)text.data);
 		gnutls_free(text.data);
@@ -97,7 +95,23 @@ static void name_of(gnutls_x509_crt_t crt, char *ret, size_t size)
 	snprintf(ret, size, "'%.*s'", (int)size - 3, cn);
 }
 
-static int judge(gnutls_session_t session, bool of_server, const struct peer_cert *cert,
+int peer_cert_read(gnutls_session_t session, struct peer_cert *ret, struct err *err)
+{
+	unsigned n = 0;
+	const gnutls_datum_t *list = gnutls_certificate_get_peers(session, &n);
+	struct peer_cert cert = { 0 };
+
+	if (!list || !n || peer_cert_import(&list[0], &cert.crt) < 0) {
+		peer_cert_done(&cert);
+		return err_set(err, ERR_FORBIDDEN, "it shows no certificate");
+	}
+	name_of(cert.crt, cert.who, sizeof(cert.who));
+	cert.expires = peer_cert_expiry(cert.crt);
+	*ret = cert;
+	return 0;
+}
+
+int peer_cert_judge(gnutls_session_t session, bool of_server, struct peer_cert *cert,
 	struct err *err)
 {
 	gnutls_typed_vdata_st purpose = { .type = GNUTLS_DT_KEY_PURPOSE_OID,
@@ -110,23 +124,20 @@ static int judge(gnutls_session_t session, bool of_server, const struct peer_cer
 		return err_set(err, ERR_FORBIDDEN,
 			"the certificate of %.150s cannot be checked: %s", cert->who,
 			gnutls_strerror(rc));
+	cert->expired = has_expired(status, cert);
+	if (cert->expired)
+		return peer_cert_expired(cert->who, cert->expires, err);
 	return status ? refuse_status(status, cert, err) : 0;
 }
 
 int peer_cert_take(gnutls_session_t session, bool of_server, struct peer_cert *ret, struct err *err)
 {
-	unsigned n = 0;
-	const gnutls_datum_t *list = gnutls_certificate_get_peers(session, &n);
-	struct peer_cert cert = { 0 };
-	int rc = 0;
+	struct peer_cert cert;
+	int rc = peer_cert_read(session, &cert, err);
 
-	if (!list || !n || peer_cert_import(&list[0], &cert.crt) < 0) {
-		rc = err_set(err, ERR_FORBIDDEN, "it shows no certificate");
-	} else {
-		name_of(cert.crt, cert.who, sizeof(cert.who));
-		cert.expires = peer_cert_expiry(cert.crt);
-		rc = judge(session, of_server, &cert, err);
-	}
+	if (rc < 0)
+		return rc;
+	rc = peer_cert_judge(session, of_server, &cert, err);
 	if (rc < 0)
 		peer_cert_done(&cert);
 	else

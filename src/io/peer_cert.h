@@ -12,17 +12,24 @@
 #define PEER_CERT_WHO_SIZE 256
 #define PEER_PRIORITIES    "NORMAL:-VERS-ALL:+VERS-TLS1.3"
 
-struct peer_cert {                    /* one that was shown, and is good */
+struct peer_cert {                    /* one that was shown */
 	gnutls_x509_crt_t crt;        /* owned */
 	char who[PEER_CERT_WHO_SIZE]; /* quoted, printable */
 	msec expires;                 /* wall time */
+	bool expired; /* … which has passed: it is judged, and good but for that */
 };
 
 /* Reads PEM files into credentials. ERR_INVALID says which, and what makes them. */
 int peer_cert_load(gnutls_certificate_credentials_t credentials, const char *ca, const char *cert,
 	const char *key, struct err *err);
 
-/* The session's other end, after the handshake; of_server: it was dialed. ERR_FORBIDDEN. */
+/* What the session's other end has shown, after the handshake; nothing is judged. ERR_FORBIDDEN:
+ * nothing. */
+int peer_cert_read(gnutls_session_t session, struct peer_cert *ret, struct err *err);
+/* Whether that is good; of_server: the other end was dialed. ERR_FORBIDDEN. */
+int peer_cert_judge(gnutls_session_t session, bool of_server, struct peer_cert *cert,
+	struct err *err);
+/* Both; *ret is a good one. */
 int peer_cert_take(gnutls_session_t session, bool of_server, struct peer_cert *ret,
 	struct err *err);
 void peer_cert_done(struct peer_cert *cert);

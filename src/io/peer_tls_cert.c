@@ -130,36 +130,56 @@ void credentials_sweep(struct peer_tls *tls)
 
 /* ---- the other's ----------------------------------------------------------------------------- */
 
-static int match(struct conn *c, gnutls_x509_crt_t crt, const char *who, struct err *err)
+static struct peer *peer_of(const struct peer_tls *tls, const struct peer_cert *cert)
 {
-	struct peer_tls *tls = c->tls;
+	for (size_t i = 0; i < tls->options.n_peers; i++)
+		if (peer_cert_is_for(cert->crt, tls->peers[i].config->name))
+			return &tls->peers[i];
+	return NULL;
+}
 
+static int match(struct conn *c, const struct peer_cert *cert, struct err *err)
+{
 	if (c->peer) {
-		if (peer_cert_is_for(crt, c->peer->config->name))
+		if (peer_cert_is_for(cert->crt, c->peer->config->name))
 			return 0;
 		return err_set(err, ERR_FORBIDDEN,
-			"the certificate is for %.150s, not for '%.150s'", who,
+			"the certificate is for %.150s, not for '%.150s'", cert->who,
 			c->peer->config->name);
 	}
-	for (size_t i = 0; i < tls->options.n_peers; i++) {
-		if (!peer_cert_is_for(crt, tls->peers[i].config->name))
-			continue;
-		c->peer = &tls->peers[i];
+	c->peer = peer_of(c->tls, cert);
+	if (c->peer)
 		return 0;
-	}
 	return err_set(err, ERR_FORBIDDEN, "%.150s is no peer in the configuration of '%.150s'",
-		who, tls->options.hello.node);
+		cert->who, c->tls->options.hello.node);
+}
+
+/* Who comes with one that has expired is the peer all the same: that is why it is none, whatever
+ * was known before. Who was dialed is told of by the dial. */
+static void tell_expired(const struct conn *c, const struct peer_cert *cert, const char *why)
+{
+	const struct peer *peer = c->dialer ? NULL : peer_of(c->tls, cert);
+
+	if (peer && !peer->conn)
+		tls_event(c->tls,
+			&(struct peer_event){ .kind = PEER_DOWN,
+				.name = peer->config->name,
+				.why = why });
 }
 
 int conn_verify(struct conn *c, struct err *err)
 {
 	struct peer_cert cert;
-	int ret = peer_cert_take(c->session, c->dialer, &cert, err);
+	int ret = peer_cert_read(c->session, &cert, err);
 
 	if (ret < 0)
 		return ret;
 	c->expires = cert.expires;
-	ret = match(c, cert.crt, cert.who, err);
+	ret = peer_cert_judge(c->session, c->dialer, &cert, err);
+	if (cert.expired)
+		tell_expired(c, &cert, err->msg);
+	if (ret == 0)
+		ret = match(c, &cert, err);
 	peer_cert_done(&cert);
 	return ret;
 }

@@ -172,6 +172,24 @@ START_TEST(an_expired_certificate)
 }
 END_TEST
 
+/* It is not dialed for long: when it comes itself, it says why it is no peer. */
+START_TEST(an_expired_certificate_of_a_peer_that_was_away)
+{
+	pair("b", "b", "b");
+	a.options.limits.dial_first = a.options.limits.dial_max = 1000000;
+	start_both();
+	ck_assert(loop_until(&loop, both_up, NULL));
+	ck_assert(loop_until(&loop, has_one, NULL));
+	end_stop(&b);
+	expect_why(&a, "e"); /* the end */
+	snprintf(b.cert, sizeof(b.cert), "%s/old.cert", folder);
+	snprintf(b.key, sizeof(b.key), "%s/old.key", folder);
+	end_start(&b);
+	expect_why(&a, "the certificate of 'b' has expired at 2");
+	ck_assert_ptr_null(a.tls->peers[0].conn);
+}
+END_TEST
+
 START_TEST(a_certificate_for_another_name)
 {
 	pair("b", "b", "c");
@@ -341,6 +359,7 @@ Suite *test_peer_tls_suite(void)
 	tcase_add_test(t, a_certificate_may_expire_meanwhile);
 	tcase_add_test(t, a_certificate_of_another_ca);
 	tcase_add_test(t, an_expired_certificate);
+	tcase_add_test(t, an_expired_certificate_of_a_peer_that_was_away);
 	tcase_add_test(t, a_certificate_for_another_name);
 	tcase_add_test(t, another_name_than_the_certificate);
 	tcase_add_test(t, another_version);
