@@ -310,19 +310,20 @@ void conn_end(struct conn *c, const char *why)
 {
 	enum conn_stage stage = c->stage;
 	struct peer *peer = c->peer;
+	bool dialed = peer && peer->dialing == c;
 
+	if (dialed)
+		peer->dialing = NULL; /* now: last words that fail end it once more */
 	if ((stage == CONN_OPENING || stage == CONN_OPEN) && !c->quiet)
 		say_last_words(c, why);
 	else
 		conn_close(c);
 	if (stage == CONN_OPEN)
 		conn_lost(c, why);
-	else if (peer && peer->dialing == c) {
-		peer->dialing = NULL;
+	else if (dialed)
 		peer_failed(peer, why);
-	} else if (!c->dialer && stage != CONN_DRAIN && stage != CONN_GONE) {
+	else if (!c->dialer && stage != CONN_DRAIN && stage != CONN_GONE)
 		tls_stranger(c->tls, c->address, why);
-	}
 }
 
 /* ---- driving --------------------------------------------------------------------------------- */

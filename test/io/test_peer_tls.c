@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "test/lib/client.h"
 #include "test/lib/peer_ends.h"
@@ -148,6 +149,31 @@ START_TEST(a_certificate_may_expire_meanwhile)
 END_TEST
 
 /* ---- who is refused -------------------------------------------------------------------------- */
+
+static bool refuses(void *ctx)
+{
+	struct conn *c = a.tls->peers[0].dialing;
+
+	(void)ctx;
+	if (!c || c->stage != CONN_OPENING)
+		return false;
+	shutdown(c->fd, SHUT_RDWR);
+	conn_end(c, "it is refused");
+	return true;
+}
+
+/* That the other side does not hear it any more is no reason of its own. */
+START_TEST(last_words_that_cannot_be_said)
+{
+	pair("b", "b", "b");
+	snprintf(b.to, sizeof(b.to), "127.0.0.1:%u", free_port());
+	a.options.limits.dial_first = a.options.limits.dial_max = 1000000;
+	start_both();
+	ck_assert(loop_until(&loop, refuses, NULL));
+	ck_assert_str_eq(a.why, "it is refused");
+	ck_assert_uint_eq(a.downs, 1);
+}
+END_TEST
 
 START_TEST(a_certificate_of_another_ca)
 {
@@ -357,6 +383,7 @@ Suite *test_peer_tls_suite(void)
 	tcase_add_test(t, a_cut_is_noticed_and_healed);
 	tcase_add_test(t, who_is_silent_is_gone);
 	tcase_add_test(t, a_certificate_may_expire_meanwhile);
+	tcase_add_test(t, last_words_that_cannot_be_said);
 	tcase_add_test(t, a_certificate_of_another_ca);
 	tcase_add_test(t, an_expired_certificate);
 	tcase_add_test(t, an_expired_certificate_of_a_peer_that_was_away);
