@@ -108,7 +108,7 @@ START_TEST(a_cut_is_noticed_and_healed)
 	pair("b", "b", "b");
 	start_both();
 	ck_assert(loop_until(&loop, both_up, NULL));
-	ck_assert(loop_until(&loop, has_one, NULL));
+	ck_assert(loop_until(&loop, has_settled, NULL));
 	end_stop(&b);
 	expect_why(&a, "e"); /* whichever it is: the end, or that nobody listens there */
 	expect_why(&a, "Connection refused");
@@ -125,7 +125,7 @@ START_TEST(who_is_silent_is_gone)
 	b.options.limits.ping = 1000000;
 	start_both();
 	ck_assert(loop_until(&loop, both_up, NULL));
-	ck_assert(loop_until(&loop, has_one, NULL));
+	ck_assert(loop_until(&loop, has_settled, NULL));
 	for (struct conn *c = b.tls->conns; c; c = c->next) { /* b hangs */
 		uv_poll_stop(&c->poll);
 		uv_timer_stop(&c->timer);
@@ -141,7 +141,7 @@ START_TEST(a_certificate_may_expire_meanwhile)
 	b.options.limits.dial_first = b.options.limits.dial_max = 1000000;
 	start_both();
 	ck_assert(loop_until(&loop, both_up, NULL));
-	ck_assert(loop_until(&loop, has_one, NULL));
+	ck_assert(loop_until(&loop, has_settled, NULL));
 	a.tls->conns->expires = clock_now().wall;
 	expect_why(&a, "the certificate of 'b' has expired at 2");
 	expect_why(&b, "it refuses: the certificate of 'b' has expired at 2");
@@ -205,7 +205,7 @@ START_TEST(an_expired_certificate_of_a_peer_that_was_away)
 	a.options.limits.dial_first = a.options.limits.dial_max = 1000000;
 	start_both();
 	ck_assert(loop_until(&loop, both_up, NULL));
-	ck_assert(loop_until(&loop, has_one, NULL));
+	ck_assert(loop_until(&loop, has_settled, NULL));
 	end_stop(&b);
 	expect_why(&a, "e"); /* the end */
 	snprintf(b.cert, sizeof(b.cert), "%s/old.cert", folder);
