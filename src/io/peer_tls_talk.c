@@ -144,6 +144,7 @@ static int hear_hello(struct conn *c, const struct peer_message *m, struct err *
 static int hear_welcome(struct conn *c, const struct peer_message *m, struct err *err)
 {
 	const struct peer_hello *ours = &c->tls->options.hello;
+	struct peer_message status = { .kind = PEER_MESSAGE_STATUS, .status = ours->status };
 	unsigned version;
 
 	if (peer_version_choose(ours, &m->hello, &version, err) < 0 ||
@@ -154,6 +155,8 @@ static int hear_welcome(struct conn *c, const struct peer_message *m, struct err
 			m->hello.version, version);
 	c->theirs = m->hello;
 	opened(c);
+	conn_say(c,
+		&status); /* it may have changed since our HELLO, when nothing else could be said */
 	return 0;
 }
 

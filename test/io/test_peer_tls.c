@@ -68,6 +68,29 @@ START_TEST(two_find_each_other)
 }
 END_TEST
 
+static bool publishes(void *ctx)
+{
+	const struct conn *c = b.tls->peers[0].dialing;
+
+	(void)ctx;
+	if (!c || c->stage != CONN_OPENING)
+		return false;
+	peer_publish(peer_tls_port(b.tls), &(struct peer_status){ 4, 1 << 20, 3, 5 });
+	return true;
+}
+
+/* Between its HELLO and the answer, which is when an agent that begins finds its guests. */
+START_TEST(what_changes_during_the_greeting_is_told)
+{
+	pair("b", "b", "b");
+	snprintf(a.to, sizeof(a.to), "127.0.0.1:%u", free_port());
+	start_both();
+	ck_assert(loop_until(&loop, publishes, NULL));
+	ck_assert(loop_until(&loop, both_up, NULL));
+	ck_assert(loop_until(&loop, has_status, NULL));
+}
+END_TEST
+
 static bool says_one_way(void *ctx)
 {
 	struct end *e = ctx;
@@ -379,6 +402,7 @@ Suite *test_peer_tls_suite(void)
 	tcase_add_unchecked_fixture(t, peers_begin, peers_end);
 	tcase_add_checked_fixture(t, peers_set_up, peers_tear_down);
 	tcase_add_test(t, two_find_each_other);
+	tcase_add_test(t, what_changes_during_the_greeting_is_told);
 	tcase_add_test(t, one_way_is_enough);
 	tcase_add_test(t, a_cut_is_noticed_and_healed);
 	tcase_add_test(t, who_is_silent_is_gone);
