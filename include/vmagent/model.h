@@ -10,7 +10,7 @@
 #include <vmagent/kinds.h>
 #include <vmagent/spec.h>
 
-/* ---- enums ------------------------------------------------------------------------------- */
+/* ---- enums ----------------------------------------------------------------------------------- */
 
 #define PHASES(X)                             \
 	X(UNSET, "")                          \
@@ -230,7 +230,7 @@ ENUM_DECLARE(propagation, PROPAGATION, PROPAGATIONS)
 ENUM_DECLARE(pause, PAUSE, PAUSES)
 ENUM_DECLARE(act, ACT, ACTS)
 
-/* ---- objects ----------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 struct object_meta {
 	char *ns;   /* owned */
@@ -417,7 +417,7 @@ struct vmi {
 	char *held; /* owned or NULL: what of the host it has to itself, until it is cleaned away (core/holding.h) */
 };
 
-/* ---- facts about the domain: never stored, read again after each start -------------------- */
+/* ---- facts about the domain: never stored, read again after each start ----------------------- */
 
 struct domain {
 	enum domain_state state; /* DOMAIN_UNKNOWN until read */

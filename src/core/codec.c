@@ -252,7 +252,7 @@ char *migration_text(const struct migration *g)
 	return json_take_text(json);
 }
 
-/* ---- loading ------------------------------------------------------------------------------ */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static void read_times(const struct reader *r, struct condition_times *times)
 {

@@ -278,7 +278,7 @@ char *vmi_document(const struct machine *m, const char *node_name)
 	return json_take_text(json);
 }
 
-/* ---- events ------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void add_involved(cJSON *json, const struct event_facts *facts)
 {

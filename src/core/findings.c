@@ -81,7 +81,7 @@ char *findings_words(const struct findings *f)
 	return out.data;
 }
 
-/* ---- the check's place -------------------------------------------------------------------- */
+/* ---- the check's place ----------------------------------------------------------------------- */
 
 size_t check_enter(struct check *c, const char *key)
 {

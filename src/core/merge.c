@@ -51,7 +51,7 @@ static struct node *merge_maps(const struct node *base, const struct node *their
 	return merged;
 }
 
-/* ---- lists -------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static const struct node *find_named(const struct node *list, const char *name)
 {
@@ -108,7 +108,7 @@ static struct node *merge_lists(const struct node *base, const struct node *thei
 	return merged;
 }
 
-/* ---- any value ---------------------------------------------------------------------------- */
+/* ---- any value ------------------------------------------------------------------------------- */
 
 /* The file took a value away. Of a map or a list with names in ours goes what the file had set;
  * what others set stays. */
@@ -177,7 +177,7 @@ struct node *merge_three(const struct node *base, const struct node *theirs,
 	return merged;
 }
 
-/* ---- running and runStrategy -------------------------------------------------------------- */
+/* ---- running and runStrategy ----------------------------------------------------------------- */
 
 enum run_strategy spec_run_strategy(const struct node *vm_spec, bool *ret_running)
 {

@@ -56,7 +56,7 @@ void migration_free(struct migration *g)
 	free(g);
 }
 
-/* ---- states --------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const bool transitions[MIGRATION_STATE_MAX][MIGRATION_STATE_MAX] = {

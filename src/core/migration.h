@@ -216,7 +216,7 @@ char *migration_doubt_words(const struct migration *g);
 /* Notes since when, or that it is not. */
 void migration_note_doubt(struct migration *g, struct now now);
 
-/* ---- the deciders --------------------------------------------------------------------------- */
+/* ---- the deciders ---------------------------------------------------------------------------- */
 
 /* X(constant, name, op): as in decide.h */
 #define MIGRATION_STEPS(X)                                               \

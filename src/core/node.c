@@ -232,7 +232,7 @@ size_t node_count(const struct node *node)
 	return n;
 }
 
-/* ---- JSON --------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_escape(struct buf *out, unsigned char c)
 {

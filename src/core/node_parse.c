@@ -22,7 +22,7 @@ struct weight { /* of a subtree */
 	int depth;
 };
 
-/* ---- budgets ------------------------------------------------------------------------------ */
+/* ---- budgets --------------------------------------------------------------------------------- */
 
 static int spend(struct parse *p, const struct weight *weight)
 {
@@ -44,7 +44,7 @@ static void weigh(const struct node *node, int depth, struct weight *ret)
 		weigh(node->children[i], depth + 1, ret);
 }
 
-/* ---- anchors and aliases ------------------------------------------------------------------ */
+/* ---- anchors and aliases --------------------------------------------------------------------- */
 
 static int anchor_add(struct parse *p, const char *name, const struct node *node)
 {
@@ -85,7 +85,7 @@ static int parse_alias(struct parse *p, int depth, struct node **ret)
 	return 0;
 }
 
-/* ---- scalars ------------------------------------------------------------------------------ */
+/* ---- scalars --------------------------------------------------------------------------------- */
 
 static void drop_fillers(char *s)
 {
@@ -194,7 +194,7 @@ static int parse_scalar(struct parse *p, struct node *node)
 	return resolve(p, node, text);
 }
 
-/* ---- lists and maps ----------------------------------------------------------------------- */
+/* ---- lists and maps -------------------------------------------------------------------------- */
 
 static int parse_list(struct parse *p, int depth, struct node *list)
 {
@@ -333,7 +333,7 @@ static int parse_map(struct parse *p, int depth, struct node *map)
 	}
 }
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static int container_begin(struct parse *p, struct node *node)
 {

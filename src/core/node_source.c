@@ -68,7 +68,7 @@ int parse_next(struct parse *p)
 	return yaml_parser_parse(&p->yaml, &p->event) ? 0 : fail_yaml(p);
 }
 
-/* ---- documents ---------------------------------------------------------------------------- */
+/* ---- documents ------------------------------------------------------------------------------- */
 
 static int parse_document(struct parse *p, struct documents *docs)
 {
@@ -122,7 +122,7 @@ static int parse_text(struct parse *p, struct documents *ret_docs)
 	return rc;
 }
 
-/* ---- surrogate pairs ---------------------------------------------------------------------- */
+/* ---- surrogate pairs ------------------------------------------------------------------------- */
 
 static bool is_json(const char *text, size_t len)
 {

@@ -106,7 +106,7 @@ static void take_line(struct finding *f, struct text line)
 		f->lines[f->n++ % OUTPUT_LINES_MAX] = line;
 }
 
-/* ---- cleaning ------------------------------------------------------------------------------ */
+/* ---- cleaning -------------------------------------------------------------------------------- */
 
 /* Length of the UTF-8 character at s, or 0 if there is none, or one that is a control. */
 static size_t character(const char *s, size_t left)

@@ -270,7 +270,7 @@ void schema_check(struct check *c, const struct node *map, enum schema_scope sco
 	check_map(c, map, scope, "");
 }
 
-/* ---- what is not kept --------------------------------------------------------------------- */
+/* ---- what is not kept ------------------------------------------------------------------------ */
 
 static void prune_value(struct node *value, const struct schema_field *field)
 {

@@ -79,7 +79,7 @@ int spec_list(const struct node *spec, const char *path, const struct node **ret
 	return 0;
 }
 
-/* ---- firmware ----------------------------------------------------------------------------- */
+/* ---- firmware -------------------------------------------------------------------------------- */
 
 static enum bootloader bootloader_of(const struct node *spec)
 {

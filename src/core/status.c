@@ -16,7 +16,7 @@
 #include "core/phase.h"
 #include "core/strategy.h"
 
-/* ---- printableStatus --------------------------------------------------------------------- */
+/* ---- printableStatus ------------------------------------------------------------------------- */
 
 typedef bool status_predicate(const struct status_facts *f);
 
@@ -178,7 +178,7 @@ bool vm_is_set_to_start(const struct vm *vm, const struct vmi *vmi)
 	return false;
 }
 
-/* ---- conditions -------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 /* Takes message over. */
 static void add(struct conditions *c, const char *type, bool status, const char *reason,

@@ -219,7 +219,7 @@ void step_claim(struct step_call *c)
 	happen(c->ret, KIND_VMI, NULL, "claiming domain '%s'", c->m->vmi->domain);
 }
 
-/* ---- what a user wants of the run -------------------------------------------------------- */
+/* ---- what a user wants of the run ------------------------------------------------------------ */
 
 void step_suspend(struct step_call *c)
 {
@@ -270,7 +270,7 @@ void step_unpaused(struct step_call *c)
 	io->failed = false;
 }
 
-/* ---- I/O errors ----------------------------------------------------------------------------- */
+/* ---- I/O errors ------------------------------------------------------------------------------ */
 
 void step_io_failed(struct step_call *c)
 {

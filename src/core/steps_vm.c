@@ -122,7 +122,7 @@ void step_forget_vm(struct step_call *c)
 	c->m->vm_changed = true;
 }
 
-/* ---- instancetype and preference ---------------------------------------------------------- */
+/* ---- instancetype and preference ------------------------------------------------------------- */
 
 static void types_trouble(struct step_call *c, const struct types_look *look)
 {
@@ -161,7 +161,7 @@ void step_pin(struct step_call *c)
 	buf_done(&names);
 }
 
-/* ---- creating a run ---------------------------------------------------------------------- */
+/* ---- creating a run -------------------------------------------------------------------------- */
 
 static char *template_text(const struct node *spec, const char *path)
 {

@@ -40,7 +40,7 @@ void manifest_done(struct manifest *m)
 	*m = (struct manifest){ 0 };
 }
 
-/* ---- kind and apiVersion ------------------------------------------------------------------ */
+/* ---- kind and apiVersion --------------------------------------------------------------------- */
 
 static void refuse_kind(struct check *c, const struct node *kind)
 {
@@ -95,7 +95,7 @@ static void check_api_version(struct check *c, struct node *root)
 			SHOWN_MAX, version->text);
 }
 
-/* ---- metadata ----------------------------------------------------------------------------- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 enum meta_of { META_OF_VM, META_OF_TEMPLATE, META_OF_VMI };
 
@@ -166,7 +166,7 @@ static void label_rules(struct check *c, const struct node *meta)
 	}
 }
 
-/* ---- the whole ---------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void strategy_rules(struct check *c, const struct node *spec)
 {

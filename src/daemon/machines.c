@@ -196,7 +196,7 @@ void machines_mark(struct machines *ms, struct machine *m)
 	ms->queue[ms->n_queue++] = m;
 }
 
-/* ---- the heap ------------------------------------------------------------------------------ */
+/* ---- the heap -------------------------------------------------------------------------------- */
 
 static void heap_put(struct machines *ms, size_t at, struct machine *m)
 {

@@ -150,7 +150,7 @@ void request_note(struct agent *agent, const struct request *request, const char
 	agent_note(agent, t.meta, &what);
 }
 
-/* ---- create --------------------------------------------------------------------------- */
+/* ---- create ---------------------------------------------------------------------------------- */
 
 void input_create(struct agent *agent, const struct input *input, struct now now)
 {

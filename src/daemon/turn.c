@@ -21,7 +21,7 @@ void agent_mark(struct agent *agent, struct machine *m)
 	machines_mark(&agent->machines, m);
 }
 
-/* ---- decide -------------------------------------------------------------------------------- */
+/* ---- decide ---------------------------------------------------------------------------------- */
 
 static void report_overdue(struct agent *agent, struct machine *m, struct now now)
 {
@@ -162,7 +162,7 @@ static void decide_list(struct agent *agent, struct now now)
 	ops_plan_list(agent, now);
 }
 
-/* ---- act ------------------------------------------------------------------------------------ */
+/* ---- act ------------------------------------------------------------------------------------- */
 
 static void forget_empty(struct agent *agent, const struct turn *turn)
 {

@@ -14,7 +14,7 @@
 #define SMALL        4096        /* bytes, which are not worth counting */
 #define ANSWER_BLOCK (16 * 1024) /* bytes of a large one that MHD asks for at a time */
 
-/* ---- ids --------------------------------------------------------------------------------- */
+/* ---- ids ------------------------------------------------------------------------------------- */
 
 struct exchange *exchange_find(struct http *http, uint64_t id)
 {
@@ -56,7 +56,7 @@ static bool take_slot(struct exchange *x)
 	return false;
 }
 
-/* ---- suspended connections --------------------------------------------------------------- */
+/* ---- suspended connections ------------------------------------------------------------------- */
 
 static void on_departure(uv_poll_t *poll, int status, int events)
 {
@@ -90,7 +90,7 @@ void exchange_resume(struct exchange *x)
 	http_kick(x->http);
 }
 
-/* ---- answers ----------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static enum MHD_Result queue(struct exchange *x)
 {
@@ -152,7 +152,7 @@ void http_respond(struct http *http, uint64_t id, const struct http_head *head, 
 	exchange_answer(x, head);
 }
 
-/* ---- requests ---------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static struct exchange *begin(struct http *http, struct MHD_Connection *mhd, const char *url,
 	const char *method)
@@ -308,7 +308,7 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
 	end(x);
 }
 
-/* ---- what the handler may ask ------------------------------------------------------------ */
+/* ---- what the handler may ask ---------------------------------------------------------------- */
 
 static struct MHD_Connection *mhd_of(const struct http_request *request)
 {

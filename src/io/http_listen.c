@@ -19,7 +19,7 @@
 #define WHY_SIZE       128
 #define LATENESS_MS    1000 /* between two looks at who is late */
 
-/* ---- connections ------------------------------------------------------------------------- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 static void conn_free(uv_handle_t *handle)
 {
@@ -63,7 +63,7 @@ static struct conn *conn_new(struct listener *l, int fd, int64_t uid)
 	return c;
 }
 
-/* ---- requests that do not get there ------------------------------------------------------ */
+/* ---- requests that do not get there ---------------------------------------------------------- */
 
 void conn_await(struct conn *c)
 {
@@ -102,7 +102,7 @@ void conn_is_late(uv_timer_t *timer)
 		uv_timer_start(timer, conn_is_late, MAX(next - now, LATENESS_MS), 0);
 }
 
-/* ---- libmicrohttpd's view ---------------------------------------------------------------- */
+/* ---- libmicrohttpd's view -------------------------------------------------------------------- */
 
 /* MHD says STARTED from within MHD_add_connection(), and CLOSED before it closes the socket. */
 void conn_notify(void *cls, struct MHD_Connection *mhd, void **context,
@@ -123,7 +123,7 @@ void conn_notify(void *cls, struct MHD_Connection *mhd, void **context,
 	}
 }
 
-/* ---- accepting --------------------------------------------------------------------------- */
+/* ---- accepting ------------------------------------------------------------------------------- */
 
 static unsigned connections_of(const struct listener *l, int64_t uid)
 {
@@ -245,7 +245,7 @@ static void on_listener(uv_poll_t *poll, int status, int events)
 	}
 }
 
-/* ---- listening --------------------------------------------------------------------------- */
+/* ---- listening ------------------------------------------------------------------------------- */
 
 static struct bounds bounds_of(const struct http_options *o, bool read_only)
 {

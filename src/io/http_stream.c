@@ -108,7 +108,7 @@ void http_stream_end(struct http *http, uint64_t id)
 	exchange_resume(x);
 }
 
-/* ---- upgrade ----------------------------------------------------------------------------- */
+/* ---- upgrade --------------------------------------------------------------------------------- */
 
 static void on_upgrade(void *cls, struct MHD_Connection *mhd, void *context, const char *extra,
 	size_t extra_len, MHD_socket fd, struct MHD_UpgradeResponseHandle *upgrade)

@@ -61,7 +61,7 @@ static void need_scan(struct manifest_dir *dir, enum scan scan, bool settle)
 	expect_batch(dir, settle);
 }
 
-/* ---- events ------------------------------------------------------------------------------ */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void on_file(struct manifest_dir *dir, const char *name, uint32_t mask)
 {
@@ -123,7 +123,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	}
 }
 
-/* ---- batches ----------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 /* The open folder, watched; -1 and errno when it is not to be had. A folder that was replaced gets
  * a watch of another number. */
@@ -203,7 +203,7 @@ static void on_timer(uv_timer_t *timer)
 		uv_timer_start(timer, on_timer, FOLDER_POLL_MS, 0);
 }
 
-/* ---- life -------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 struct manifest_dir *manifest_dir_new(uv_loop_t *loop, const char *path,
 	const struct folder_sink *sink)

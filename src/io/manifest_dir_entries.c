@@ -47,7 +47,7 @@ struct entry *entries_at(struct entries *entries, const char *name)
 	return entry;
 }
 
-/* ---- scan -------------------------------------------------------------------------------- */
+/* ---- scan ------------------------------------------------------------------------------------ */
 
 static void scan_name(struct entries *entries, int folder, const char *name, bool complete)
 {
@@ -97,7 +97,7 @@ int entries_scan(struct entries *entries, int folder, bool complete)
 	return 0;
 }
 
-/* ---- telling ----------------------------------------------------------------------------- */
+/* ---- telling --------------------------------------------------------------------------------- */
 
 /* Reads the entry within the bounds of folder and batch. */
 static enum reading look(struct entries *entries, struct entry *entry, int folder,

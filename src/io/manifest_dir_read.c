@@ -181,7 +181,7 @@ enum reading entry_read(int folder, struct entry *entry, char **ret_content, siz
 	return reading;
 }
 
-/* ---- batches ----------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 void batch_add(struct batch *batch, const struct entry *entry, char *content, size_t len,
 	const struct err *err)

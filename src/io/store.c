@@ -138,7 +138,7 @@ int statement_read(struct store *store, enum statement which, sqlite3_stmt *stmt
 	return rc;
 }
 
-/* ---- the ballast ------------------------------------------------------------------------- */
+/* ---- the ballast ----------------------------------------------------------------------------- */
 
 void store_ballast_set_aside(struct store *store)
 {
@@ -182,7 +182,7 @@ static int replay_without_ballast(struct store *store, struct err *err)
 	return 0;
 }
 
-/* ---- transactions ------------------------------------------------------------------------ */
+/* ---- transactions ---------------------------------------------------------------------------- */
 
 static int step(struct store *store, enum statement which, const char *what, struct err *err)
 {

@@ -150,7 +150,7 @@ int store_each(struct store *store, const struct object_query *query, object_cb 
 	return statement_read(store, s, stmt, &reader, err);
 }
 
-/* ---- changes ----------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static int each_change(const struct row_reader *reader, sqlite3_stmt *stmt)
 {

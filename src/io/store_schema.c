@@ -101,7 +101,7 @@ static int check(sqlite3 *db, const char *path, bool *ret_unusable, struct err *
 	return err_set(err, ERR_IO, "database '%s' is damaged: %s", path, verdict);
 }
 
-/* ---- migrations -------------------------------------------------------------------------- */
+/* ---- migrations ------------------------------------------------------------------------------ */
 
 static int sync_file(const char *path)
 {
@@ -180,7 +180,7 @@ static int migrate(sqlite3 *db, const struct store_source *source, bool *ret_unu
 	return 0;
 }
 
-/* ---- opening ----------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static int load_counters(struct store *store, bool *ret_unusable, struct err *err)
 {

@@ -67,7 +67,7 @@ int store_each_provenance(struct store *store, provenance_cb *cb, void *ctx, str
 	return stmt ? statement_read(store, STATEMENT_PROVENANCE_ALL, stmt, &reader, err) : -ERR_IO;
 }
 
-/* ---- values ------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 int store_put_value(struct store *store, const char *key, const char *value, struct err *err)
 {

@@ -60,7 +60,7 @@ static struct job *queue_pop(struct queue *q)
 	return job;
 }
 
-/* ---- on a worker --------------------------------------------------------------------------- */
+/* ---- on a worker ----------------------------------------------------------------------------- */
 
 static struct job *next_job(struct pool *pool)
 {
@@ -94,7 +94,7 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-/* ---- on the loop --------------------------------------------------------------------------- */
+/* ---- on the loop ----------------------------------------------------------------------------- */
 
 static void on_finished(uv_async_t *async)
 {

@@ -27,7 +27,7 @@ struct websocket {
 	size_t queued; /* payload given to wslay and not sent yet */
 };
 
-/* ---- wslay's callbacks ------------------------------------------------------------------- */
+/* ---- wslay's callbacks ----------------------------------------------------------------------- */
 
 static ssize_t take_early(struct websocket *ws, void *to, size_t len)
 {
@@ -126,7 +126,7 @@ static void on_frame_chunk(wslay_event_context_ptr wslay,
 		ws->handler.data(ws->handler.ctx, arg->data, arg->data_length);
 }
 
-/* ---- the socket -------------------------------------------------------------------------- */
+/* ---- the socket ------------------------------------------------------------------------------ */
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
@@ -196,7 +196,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 	pump(ws);
 }
 
-/* ---- for its user ------------------------------------------------------------------------ */
+/* ---- for its user ---------------------------------------------------------------------------- */
 
 struct websocket *websocket_new(uv_loop_t *loop, int fd, const struct websocket_handler *handler)
 {

@@ -34,7 +34,7 @@ static struct node *parse(const char *text)
 	return root;
 }
 
-/* ---- what holds of any result -------------------------------------------------------------- */
+/* ---- what holds of any result ---------------------------------------------------------------- */
 
 struct size {
 	size_t depth, keys, key_len;
@@ -86,7 +86,7 @@ static int apply(enum patch_kind kind, const struct node *patch, const struct no
 	return rc;
 }
 
-/* ---- merge patches ------------------------------------------------------------------------- */
+/* ---- merge patches --------------------------------------------------------------------------- */
 
 static bool agrees(const struct node *result, const struct node *patch)
 {
@@ -127,7 +127,7 @@ static void try_merge(const struct node *target, const struct node *patch)
 	node_free(twice);
 }
 
-/* ---- JSON patches -------------------------------------------------------------------------- */
+/* ---- JSON patches ---------------------------------------------------------------------------- */
 
 static bool ends_with_dash(const char *path)
 {

@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* ---- the server's end -------------------------------------------------------------------- */
+/* ---- the server's end ------------------------------------------------------------------------ */
 
 struct server {
 	struct websocket *ws;
@@ -82,7 +82,7 @@ static void feed_server(const int pair[2], const uint8_t *data, size_t size, uns
 	uv_loop_close(&loop);
 }
 
-/* ---- the client's end -------------------------------------------------------------------- */
+/* ---- the client's end ------------------------------------------------------------------------ */
 
 /* Frames follow the head, or there is no head and they come at once. */
 static void feed_client(const int pair[2], const uint8_t *data, size_t size, unsigned how)

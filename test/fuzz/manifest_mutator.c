@@ -19,7 +19,7 @@ static unsigned roll(struct dice *dice, unsigned sides)
 	return (unsigned)(dice->state >> 33) % sides;
 }
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* What some rule takes, and what none should. */
 static const char *const strings[] = { "a", "d1", "net-0", "default", "x.y",
@@ -113,7 +113,7 @@ static struct node *fitting(struct dice *dice, const struct schema_field *f)
 	return value;
 }
 
-/* ---- a field of the table ------------------------------------------------------------------- */
+/* ---- a field of the table -------------------------------------------------------------------- */
 
 /* What a map of the table must have, if it has not. */
 static void complete(struct dice *dice, struct node *map, enum schema_scope scope, const char *path)

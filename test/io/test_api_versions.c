@@ -41,7 +41,7 @@ static long long list_rv(const char *path)
 	return rv;
 }
 
-/* ---- rules ------------------------------------------------------------------------------- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 #define FORBIDDEN "\"reason\":\"FieldValueForbidden\",\"message\":\"Forbidden: "
 
@@ -118,7 +118,7 @@ START_TEST(test_exactly_that_version)
 }
 END_TEST
 
-/* ---- resuming ---------------------------------------------------------------------------- */
+/* ---- resuming -------------------------------------------------------------------------------- */
 
 static void open_watch(struct client *c, const char *query)
 {
@@ -240,7 +240,7 @@ START_TEST(test_resumed_at_any_version)
 }
 END_TEST
 
-/* ---- selections that objects enter and leave ----------------------------------------------- */
+/* ---- selections that objects enter and leave ------------------------------------------------- */
 
 /* The phase of a Pod changes in its life, so its end is one for a watch of those that run. */
 START_TEST(test_a_field_that_changes)

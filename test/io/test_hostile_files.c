@@ -75,7 +75,7 @@ static void tear_down(void)
 	shell("cd / && rm -rf \"$OLDPWD\"");
 }
 
-/* ---- the table ---------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct {
@@ -175,7 +175,7 @@ START_TEST(test_nothing_leads_out)
 }
 END_TEST
 
-/* ---- between a look and its use ------------------------------------------------------------- */
+/* ---- between a look and its use -------------------------------------------------------------- */
 
 #define RACES 400
 

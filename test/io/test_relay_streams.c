@@ -213,7 +213,7 @@ START_TEST(whoever_greets_does_not_keep_it_from_its_end)
 }
 END_TEST
 
-/* ---- what is held -------------------------------------------------------------------------- */
+/* ---- what is held ---------------------------------------------------------------------------- */
 
 static void switch_over(int fd)
 {

@@ -22,7 +22,7 @@ static struct now now_read(void)
 		.wall = SECONDS(wall.tv_sec) + wall.tv_nsec / 1000000 };
 }
 
-/* ---- the hypervisor that says yes -------------------------------------------------------- */
+/* ---- the hypervisor that says yes ------------------------------------------------------------ */
 
 static void yes_start(struct hypervisor *hv)
 {
@@ -180,7 +180,7 @@ static void on_event(void *ctx, const struct domain_event *event)
 	agent_input(f->agent, &input, now_read());
 }
 
-/* ---- the loop ---------------------------------------------------------------------------- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static void on_turn(uv_prepare_t *prepare)
 {

@@ -229,7 +229,7 @@ START_TEST(it_is_put_in_words)
 }
 END_TEST
 
-/* ---- when it is over --------------------------------------------------------------------- */
+/* ---- when it is over ------------------------------------------------------------------------- */
 
 START_TEST(which_strategies_keep_the_count)
 {
@@ -279,7 +279,7 @@ START_TEST(when_it_is_over)
 }
 END_TEST
 
-/* ---- when the strategy is edited ---------------------------------------------------------- */
+/* ---- when the strategy is edited ------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct {

@@ -57,7 +57,7 @@ static size_t list(char *ret[FILES_MAX])
 	return n;
 }
 
-/* ---- refusals ----------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 /* Adds what is said of the documents of a text; all must be refused. */
 static void judge_documents(const char *name, const struct documents *docs, struct buf *out)
@@ -142,7 +142,7 @@ START_TEST(each_is_refused_in_the_words_of_the_table)
 }
 END_TEST
 
-/* ---- texts that are allowed ----------------------------------------------------------------- */
+/* ---- texts that are allowed ------------------------------------------------------------------ */
 
 /* Where a free text may stand, and where libvirt reads it. */
 static const struct {

@@ -403,7 +403,7 @@ START_TEST(paths_below_roots)
 }
 END_TEST
 
-/* ---- the table itself --------------------------------------------------------------------- */
+/* ---- the table itself ------------------------------------------------------------------------ */
 
 /* Every row can be found by walking down to it, and lies within a row that can hold it. */
 START_TEST(schema_is_a_tree)

@@ -41,7 +41,7 @@ struct world {
 
 static const struct now now = { 1000, 1000000 };
 
-/* ---- the world -------------------------------------------------------------------------- */
+/* ---- the world ------------------------------------------------------------------------------- */
 
 static void nothing(struct hypervisor *hv)
 {
@@ -142,7 +142,7 @@ static void place(struct world *w, const struct situation *s)
 	rest(w);
 }
 
-/* ---- all that can be seen ------------------------------------------------------------------- */
+/* ---- all that can be seen -------------------------------------------------------------------- */
 
 static int add_row(void *ctx, const struct object_row *row)
 {

@@ -216,7 +216,7 @@ START_TEST(rule)
 }
 END_TEST
 
-/* ---- defaults ------------------------------------------------------------------------------- */
+/* ---- defaults -------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct { const char *set, *path, *json; } defaults[] = {

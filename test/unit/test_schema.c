@@ -19,7 +19,7 @@ Suite *test_schema_suite(void);
 #define FIXTURES    "test/fixtures/kubevirt/"
 #define README_MARK "KubeVirt's manifests have "
 
-/* ---- the walk ----------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 #define KEYS_MAX 3000
 
@@ -252,7 +252,7 @@ START_TEST(rows_that_are_as_others)
 }
 END_TEST
 
-/* ---- fields in words ---------------------------------------------------------------------- */
+/* ---- fields in words ------------------------------------------------------------------------- */
 
 #define DOMAIN "spec.template.spec.domain."
 
@@ -301,7 +301,7 @@ START_TEST(a_field_in_words)
 }
 END_TEST
 
-/* ---- KubeVirt's examples ------------------------------------------------------------------ */
+/* ---- KubeVirt's examples --------------------------------------------------------------------- */
 
 #define EXAMPLES_MAX 100
 

@@ -219,7 +219,7 @@ START_TEST(printable_is_reached)
 }
 END_TEST
 
-/* ---- "set to start", §6 note 1 ------------------------------------------------------------ */
+/* ---- "set to start", §6 note 1 --------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct {
@@ -270,7 +270,7 @@ START_TEST(set_to_start)
 }
 END_TEST
 
-/* ---- conditions -------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 /* "Ready=False/GuestNotRunning Paused=True/PausedByUser"; what every guest that runs
  * has is left out. */
@@ -530,7 +530,7 @@ START_TEST(all_at_once_fits)
 }
 END_TEST
 
-/* ---- since when, §1.3 ---------------------------------------------------------------------- */
+/* ---- since when, §1.3 ------------------------------------------------------------------------ */
 
 static msec since_of(struct machine *m, const char *type)
 {

@@ -363,7 +363,7 @@ START_TEST(file_is_private_and_locked)
 }
 END_TEST
 
-/* ---- faults ------------------------------------------------------------------------------ */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 /* Five writes of its own, then the counter's and the commit. */
 static int one_turn(struct store *store)
@@ -465,7 +465,7 @@ START_TEST(the_ballast_makes_room)
 }
 END_TEST
 
-/* ---- migrations and damage --------------------------------------------------------------- */
+/* ---- migrations and damage ------------------------------------------------------------------- */
 
 static int open_with(const char *const *schema, struct store **ret_store, bool *ret_unusable)
 {

@@ -110,7 +110,7 @@ START_TEST(columns)
 }
 END_TEST
 
-/* ---- §4.4 -------------------------------------------------------------------------------- */
+/* ---- §4.4 ------------------------------------------------------------------------------------ */
 
 /* Letter by letter of `heads`: 1 removed, 0 stays. */
 static const struct {
@@ -166,7 +166,7 @@ START_TEST(the_queue_keeps_its_order)
 }
 END_TEST
 
-/* ---- §15: runs of passes ----------------------------------------------------------------- */
+/* ---- §15: runs of passes --------------------------------------------------------------------- */
 
 /* A VM and its run in a world where all that is decided happens at once. */
 struct world {

@@ -45,7 +45,7 @@ static const char *text_of(int rc, const struct vmi_verb_effect *effect)
 	return effect->set_pause ? pause_name(effect->pause) : act_name(effect->act);
 }
 
-/* ---- every cell -------------------------------------------------------------------------- */
+/* ---- every cell ------------------------------------------------------------------------------ */
 
 enum column { OTHER, SCHEDULED, SCHEDULED_UNSEEN, DELETED, GOING, GOING_UNSEEN, STILL, COLUMNS };
 
@@ -132,7 +132,7 @@ START_TEST(every_cell)
 }
 END_TEST
 
-/* ---- words ------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 #define VMI "virtual machine instance 'default/web' "
 

@@ -60,7 +60,7 @@ void about_version(const struct call *call)
 	reply_json(call->api, call->id, 200, text.data, NULL);
 }
 
-/* ---- OpenAPI ------------------------------------------------------------------------------- */
+/* ---- OpenAPI --------------------------------------------------------------------------------- */
 
 void about_openapi_index(const struct call *call)
 {

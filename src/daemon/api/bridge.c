@@ -41,7 +41,7 @@ struct bridge {
 	struct bridge **self;
 };
 
-/* ---- the end ----------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static void close_port(struct bridge *b)
 {
@@ -90,7 +90,7 @@ static void gone(struct session *session)
 	uv_close((uv_handle_t *)&b->timer, handle_closed);
 }
 
-/* ---- from the guest to the client -------------------------------------------------------- */
+/* ---- from the guest to the client ------------------------------------------------------------ */
 
 static void forget(struct buf *buf, size_t n)
 {
@@ -138,7 +138,7 @@ static void send_output(struct bridge *b)
 	}
 }
 
-/* ---- from the client to the guest -------------------------------------------------------- */
+/* ---- from the client to the guest ------------------------------------------------------------ */
 
 static void on_port(uv_poll_t *poll, int status, int events);
 
@@ -229,7 +229,7 @@ static void on_closed(void *ctx)
 	watch(b);
 }
 
-/* ---- the beginning ----------------------------------------------------------------------- */
+/* ---- the beginning --------------------------------------------------------------------------- */
 
 static void upgraded(struct session *session, int fd, const void *extra, size_t len)
 {

@@ -12,7 +12,7 @@
 #include "daemon/api/selection.h"
 #include "daemon/api/write_options.h"
 
-/* ---- create and replace ------------------------------------------------------------------ */
+/* ---- create and replace ---------------------------------------------------------------------- */
 
 static int check_kind(const struct call *call, const struct node *doc, struct err *err)
 {
@@ -143,7 +143,7 @@ void object_replace(const struct call *call)
 	write_object(call, INPUT_REPLACE);
 }
 
-/* ---- patch ------------------------------------------------------------------------------- */
+/* ---- patch ----------------------------------------------------------------------------------- */
 
 void object_patch(const struct call *call)
 {
@@ -160,7 +160,7 @@ void object_patch(const struct call *call)
 	node_free(patch);
 }
 
-/* ---- delete ------------------------------------------------------------------------------ */
+/* ---- delete ---------------------------------------------------------------------------------- */
 
 static bool is_given(const struct node *node)
 {

@@ -30,7 +30,7 @@ static const struct bridge_plan vnc_plan = {
 	.exclusive = true,
 };
 
-/* ---- what was before --------------------------------------------------------------------- */
+/* ---- what was before ------------------------------------------------------------------------- */
 
 static char *log_path(const char *path)
 {
@@ -68,7 +68,7 @@ static void add_history(const char *path, struct buf *out)
 	close(fd);
 }
 
-/* ---- the two streams --------------------------------------------------------------------- */
+/* ---- the two streams ------------------------------------------------------------------------- */
 
 void console_open(const struct call *call)
 {

@@ -39,7 +39,7 @@ static void submit(const struct call *call, const struct errand *errand)
 	agent_input(call->api->options.agent, &input, call->api->options.clock());
 }
 
-/* ---- the display's picture ----------------------------------------------------------------- */
+/* ---- the display's picture ------------------------------------------------------------------- */
 
 static void picture_taken(const struct errand *errand, const struct op_result *result)
 {
@@ -66,7 +66,7 @@ void screenshot_get(const struct call *call)
 	submit(call, &errand);
 }
 
-/* ---- what its agent tells ------------------------------------------------------------------- */
+/* ---- what its agent tells -------------------------------------------------------------------- */
 
 static void agent_told(const struct errand *errand, const struct op_result *result)
 {

@@ -8,7 +8,7 @@
 #include "daemon/api/selection.h"
 #include "daemon/api/synthetic.h"
 
-/* ---- what goes together ------------------------------------------------------------------ */
+/* ---- what goes together ---------------------------------------------------------------------- */
 
 static bool list_without_rv(const struct list_options *o)
 {
@@ -70,7 +70,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* ---- reading ----------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static enum rv_match read_match(const struct call *call)
 {
@@ -139,7 +139,7 @@ bool list_options_of(const struct call *call, bool watch, struct list_options *r
 	return true;
 }
 
-/* ---- what can be served ------------------------------------------------------------------ */
+/* ---- what can be served ---------------------------------------------------------------------- */
 
 static bool refuse_future(const struct call *call, int64_t rv, int64_t current)
 {

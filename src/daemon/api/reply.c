@@ -12,7 +12,7 @@
 
 #define WARNING_MAX 1024 /* bytes of a Warning header */
 
-/* ---- Status ------------------------------------------------------------------------------ */
+/* ---- Status ---------------------------------------------------------------------------------- */
 
 static void set_text(struct node *map, const char *key, const char *text)
 {
@@ -133,7 +133,7 @@ char *status_json(const struct reply_status *s)
 	return json;
 }
 
-/* ---- sending ----------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 /* RFC 7234 §5.5: 299 agent "quoted text", on one line. */
 static void warning_text(char *dst, size_t size, const char *text)
@@ -282,7 +282,7 @@ void reply_findings(const struct call *call, const struct findings *findings, co
 	reply_status(call->api, call->id, &status, NULL);
 }
 
-/* ---- objects ----------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 void api_version_text(struct buf *out, enum object_kind kind, const char *version)
 {

@@ -126,7 +126,7 @@ int selection_each(struct api *api, const struct selection *s, object_cb *cb, vo
 	return store_each(api->options.store, &query, on_row, &filter, err);
 }
 
-/* ---- query parameters -------------------------------------------------------------------- */
+/* ---- query parameters ------------------------------------------------------------------------ */
 
 bool query_bool(const struct call *call, const char *name)
 {

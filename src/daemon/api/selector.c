@@ -291,7 +291,7 @@ int selector_parse_fields(const char *text, enum object_kind kind, struct select
 	return rc;
 }
 
-/* ---- matching ---------------------------------------------------------------------------- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 static bool term_holds(const struct selector_term *t, bool there, struct jsonspan value)
 {

@@ -32,7 +32,7 @@ struct watch {
 	struct watch **self;
 };
 
-/* ---- what is written --------------------------------------------------------------------- */
+/* ---- what is written ------------------------------------------------------------------------- */
 
 /* A Table of one row; a bookmark's has none, only its resourceVersion. */
 static void add_table(struct buf *line, struct watch *w, const char *object)
@@ -224,7 +224,7 @@ static void fill(struct session *session)
 	w->asleep = !w->told;
 }
 
-/* ---- time -------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void arm(struct api *api)
 {
@@ -260,7 +260,7 @@ void watches_tick(uv_timer_t *timer)
 	arm(api);
 }
 
-/* ---- waking ------------------------------------------------------------------------------ */
+/* ---- waking ---------------------------------------------------------------------------------- */
 
 /* It may, for all that can be seen without reading the object. */
 static bool may_concern(const struct watch *w, const struct change_row *row)
@@ -307,7 +307,7 @@ void watches_wake(struct api *api)
 	}
 }
 
-/* ---- begin and end ----------------------------------------------------------------------- */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
 static void gone(struct session *session)
 {
