@@ -65,14 +65,15 @@ host_new() # HOST
 	await "host $1 is there" test -e "$T/$1/ready"
 }
 
+# By the tool of this machine: a host that is a whole system of its own need not have it.
 hosts_join()
 {
 	local host
 	ip link add name ve-a netns "${HOST_PID[a]}" type veth peer name ve-b netns "${HOST_PID[b]}" ||
 		fail 'cannot join the hosts'
 	for host in "${HOSTS[@]}"; do
-		on "$host" ip address add "${HOST_ADDRESS[$host]}/24" dev "ve-$host"
-		on "$host" ip link set "ve-$host" up
+		nsenter --target "${HOST_PID[$host]}" --net ip address add "${HOST_ADDRESS[$host]}/24" dev "ve-$host"
+		nsenter --target "${HOST_PID[$host]}" --net ip link set "ve-$host" up
 	done
 }
 
@@ -92,31 +93,38 @@ host_libvirtd_stop() # HOST SIGNAL
 
 # ---- agents ------------------------------------------------------------------------------------------------------
 
-hosts_certify()
+hosts_certify() # FOLDER of a's, FOLDER of b's
 {
 	{
-		vmactl peer init --name=host-a --pki="$T/a/pki"
-		vmactl peer cert host-b "$T/b/bundle" --pki="$T/a/pki"
-		vmactl peer join "$T/b/bundle" --pki="$T/b/pki"
+		vmactl peer init --name=host-a --pki="$1" &&
+			vmactl peer cert host-b "$T/bundle" --pki="$1" &&
+			vmactl peer join "$T/bundle" --pki="$2"
 	} >"$T/log/pki.txt" 2>&1 || fail 'cannot make certificates'
 }
 
-host_configure() # HOST
+host_peers() # HOST: what its configuration begins with
 {
-	cat >"$T/$1/config.yaml" <<-YAML
+	cat <<-YAML
 		apiVersion: vmagent.io/v1
 		kind: AgentConfiguration
 		spec:
 		  nodeName: host-$1
+		  peers:
+		  - { name: host-a, address: '${HOST_ADDRESS[a]}' }
+		  - { name: host-b, address: '${HOST_ADDRESS[b]}' }
+	YAML
+}
+
+host_configure() # HOST
+{
+	host_peers "$1" >"$T/$1/config.yaml"
+	cat >>"$T/$1/config.yaml" <<-YAML
 		  manifests: $T/$1/manifests
 		  state: $T/$1/state
 		  hostDiskRoots: [ $T/disks, $T/$1/disks ]
 		  imageRoots: [ $T, $B/guest ]
 		  peerListen: ${HOST_ADDRESS[$1]}
 		  tls: { ca: $T/$1/pki/cacert.pem, cert: $T/$1/pki/nodecert.pem, key: $T/$1/pki/nodekey.pem }
-		  peers:
-		  - { name: host-a, address: '${HOST_ADDRESS[a]}' }
-		  - { name: host-b, address: '${HOST_ADDRESS[b]}' }
 	YAML
 }
 
@@ -278,7 +286,7 @@ hosts_begin()
 		host_new "$host"
 	done
 	hosts_join
-	hosts_certify
+	hosts_certify "$T/a/pki" "$T/b/pki"
 	for host in "${HOSTS[@]}"; do
 		host_configure "$host"
 		host_libvirtd_start "$host"

@@ -18,17 +18,6 @@ on() { within "$@"; }
 at() { within "$1" vmactl "${@:2}"; }
 unit_of() { within "$1" systemctl "${@:2}" vmagent; } # HOST VERB...
 
-# Their networks, by the tool of this machine.
-join()
-{
-	local host
-	ip link add name ve-a netns "${INIT[a]}" type veth peer name ve-b netns "${INIT[b]}" || fail 'cannot join the hosts'
-	for host in "${HOSTS[@]}"; do
-		nsenter -t "${INIT[$host]}" -n ip address add "${HOST_ADDRESS[$host]}/24" dev "ve-$host"
-		nsenter -t "${INIT[$host]}" -n ip link set "ve-$host" up
-	done
-}
-
 qemu_installed() # HOST: as qemu_sees_writes
 {
 	qemu_loses_writes || return 0
@@ -36,12 +25,10 @@ qemu_installed() # HOST: as qemu_sees_writes
 	qemu_script >"$T/$1$QEMU"
 }
 
-hosts_new()
+# In place of host_new and what follows it.
+machines_joined()
 {
 	local host
-	vmactl peer init --name=host-a --pki="$T/pki-a" >"$T/log/pki.txt" 2>&1
-	vmactl peer cert host-b "$T/bundle" --pki="$T/pki-a" >>"$T/log/pki.txt" 2>&1
-	vmactl peer join "$T/bundle" --pki="$T/pki-b" >>"$T/log/pki.txt" 2>&1
 	for host in "${HOSTS[@]}"; do
 		machine_new "$host"
 		machine_tool install "$host"
@@ -49,24 +36,18 @@ hosts_new()
 		systemctl -q --root="$T/$host" enable vmagent
 		echo "host_uuid = \"$(host_uuid "$host")\"" >>"$T/$host/etc/libvirt/libvirtd.conf"
 		mkdir -p "$T/$host/etc/vmagent"
-		cp -r "$T/pki-$host" "$T/$host/etc/vmagent/pki"
-		cat >"$T/$host/etc/vmagent/vmagent.yaml" <<-YAML
-			apiVersion: vmagent.io/v1
-			kind: AgentConfiguration
-			spec:
-			  nodeName: host-$host
-			  peers:
-			  - { name: host-a, address: '${HOST_ADDRESS[a]}' }
-			  - { name: host-b, address: '${HOST_ADDRESS[b]}' }
-			  migrations: { enabled: true }
-		YAML
+		{ host_peers "$host"; echo '  migrations: { enabled: true }'; } >"$T/$host/etc/vmagent/vmagent.yaml"
 		ln -s etc/vmagent "$T/$host/manifests"
 		ln -s var/lib/vmagent "$T/$host/state"
 		mkdir -p "$T/$host$IMAGES"
 		cp --sparse=always "$T/img/guest.img" "$T/$host$IMAGES/"
-		machine_boot "$host"
 	done
-	join
+	hosts_certify "$T/a/etc/vmagent/pki" "$T/b/etc/vmagent/pki"
+	for host in "${HOSTS[@]}"; do
+		machine_boot "$host"
+		HOST_PID[$host]=${INIT[$host]}
+	done
+	hosts_join
 }
 
 has_move() { at "$1" get vmim --no-headers 2>/dev/null | grep -q -w -E "$2"; } # HOST PHASE: one that is in it
@@ -113,7 +94,7 @@ end()
 
 machines_begin
 trap end EXIT
-hosts_new
+machines_joined
 await 'the agents see each other' peers_see_each_other
 ticks_follow
 put_slow a
