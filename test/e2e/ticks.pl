@@ -34,33 +34,58 @@ sub listen_to {
 	}
 }
 
-# What is new in one log; what ends without a newline waits for it.
+# What is new in one log, up to a size; what ends without a newline waits for it.
 sub read_more {
-	my ($out, $run, $path) = @_;
-	my @now = stat $path or return;
-	if (!$run->{file} || $run->{inode} != $now[1]) {
-		open my $file, '<', $path or return;
-		@$run{qw(file inode rest)} = ($file, $now[1], '');
+	my ($out, $run, $log) = @_;
+	if (!$run->{file} || $run->{inode} != $log->{inode}) {
+		open my $file, '<', $log->{path} or return;
+		(stat $file)[1] == $log->{inode} or return;
+		@$run{qw(file inode rest at)} = ($file, $log->{inode}, '', 0);
 	}
-	while (sysread $run->{file}, my $bytes, 65536) {
+	while ($run->{at} < $log->{size}) {
+		my $n = sysread $run->{file}, my $bytes, $log->{size} - $run->{at} or return;
 		my @lines = split /\r?\n/, $run->{rest} . $bytes, -1;
+		$run->{at} += $n;
 		$run->{rest} = pop @lines;
-		note($out, $run->{name}, $_) for grep { length } @lines;
+		note($out, "$log->{host}/$log->{uid}", $_) for grep { length } @lines;
 	}
 }
 
+# All logs as they are now, by their paths.
+sub look {
+	my (%folders) = @_;
+	my %logs;
+	for my $host (keys %folders) {
+		for my $path (glob "$folders{$host}/*/serial0.log") {
+			my @stat = Time::HiRes::stat($path) or next;
+			my ($uid) = $path =~ m{([^/]+)/serial0.log$};
+			$logs{$path} = { path => $path, host => $host, uid => $uid, inode => $stat[1], size => $stat[7], written => $stat[9] };
+		}
+	}
+	return \%logs;
+}
+
+# … at one moment: nothing is written between two looks that are the same.
+sub look_twice {
+	my (%folders) = @_;
+	my ($before, $now, @seen) = ('', '');
+	do {
+		my $logs = look(%folders);
+		@seen = sort { $a->{written} <=> $b->{written} } values %$logs;
+		($before, $now) = ($now, join ' ', map { "$_ @{$logs->{$_}}{qw(inode size)}" } sort keys %$logs);
+	} until ($now eq $before);
+	return @seen;
+}
+
+# However late this is: of two logs with something new the one that was written to last is the second. A guest that moves
+# writes to the one and then to the other.
 sub follow {
 	my ($file, %folders) = @_;
 	my %runs;
 	sysopen my $out, $file, O_WRONLY | O_APPEND | O_CREAT or die "$file: $!\n";
 	note($out, $_, 'listens') for keys %folders;
 	while (1) {
-		for my $host (keys %folders) {
-			for my $path (glob "$folders{$host}/*/serial0.log") {
-				my ($uid) = $path =~ m{([^/]+)/serial0.log$};
-				read_more($out, $runs{$path} //= { name => "$host/$uid" }, $path);
-			}
-		}
+		read_more($out, $runs{$_->{path}} //= {}, $_) for look_twice(%folders);
 		sleep($ENV{TICKS_POLL} // 0.02);
 	}
 }
