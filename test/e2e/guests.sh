@@ -112,14 +112,15 @@ migrate() { at "$1" migrate "$2" --to="host-$3" "${@:4}" >"$T/log/migrate-$2-$3.
 says_at() { grep -a -c -e "$3" "$(line_at "$1" "$2")" 2>/dev/null; } # HOST NAME PATTERN: how many lines
 said_more() { [ "$(says_at "$1" "$2" "$3")" -gt "$4" ] 2>/dev/null; }
 
-# tell_at HOST NAME WORDS PATTERN: again until the guest has answered with one more line of that kind.
+# tell_at HOST NAME WORDS PATTERN: again until the guest has answered with one more line of that kind. It may be slow, and
+# what it is told twice it does twice.
 tell_at()
 {
 	local before deadline=$((SECONDS + PATIENCE)) i
 	before=$(says_at "$1" "$2" "$4")
 	while [ $SECONDS -lt $deadline ]; do
 		printf '%s\n' "$3" | at "$1" console "$2" >/dev/null 2>&1
-		for i in {1..50}; do
+		for i in {1..300}; do
 			! said_more "$1" "$2" "$4" "${before:-0}" || return 0
 			sleep 0.1
 		done

@@ -59,7 +59,7 @@ go_on() # what is stopped
 
 # ---- phases: each returns within it --------------------------------------------------------------------------------
 
-begin_move() { migrate "$s" "$guest" "$t" || fail "$guest is not moved: $(cat "$T/log/migrate-$guest-$t.txt")"; }
+begin_move() { await "$guest is to move to $t" migrate "$s" "$guest" "$t"; } # its last move may have to end yet
 
 reach_prepare()
 {
@@ -80,7 +80,7 @@ reach_perform()
 
 reach_hold() # call|reply HOST
 {
-	speed $((3 * SLOW))
+	speed $SLOW
 	begin_move
 	await 'it is on its way' relay_is_there "$2"
 	ask_relay "$2" hold "finish-$1" >/dev/null || fail "the relay does not hold the $1"

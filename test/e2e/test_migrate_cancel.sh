@@ -143,7 +143,7 @@ soon '… and 12 refusals leave nothing open' has_no_more
 rm "$T/b/manifests/one.yaml"
 await 'the other one is gone' gone_from b one
 
-speed $SLOW
+speed 2 # MiB/s, for it does not get there
 order running
 await 'it is on its way' is_copied
 soon 'while it is copied, it is Running' has_phase a running Running

@@ -27,10 +27,10 @@ is '… of which all is frozen' "$(vmi_at a one .status.migrationState.migration
 last=$(last_tick a one)
 soon '… and goes on where it is' counts_at a one "$last"
 
-policy_at a hasty one 'bandwidthPerMigration: 4Mi, completionTimeoutPerGiB: 1, allowPostCopy: true'
+policy_at a hasty one 'bandwidthPerMigration: 2Mi, completionTimeoutPerGiB: 1, allowPostCopy: true'
 post_copy_allow && allowed=yes || allowed=
 last=$(last_tick a one)
-holds 'it is to move, with post-copy' migrate a one b
+soon 'it is to move, with post-copy' migrate a one b # its last move may have to end yet
 soon '… in a second attempt' host_agent_says a 'trying again with post-copy'
 if [ -n "$allowed" ]; then
 	soon '… it goes on there when it is released' host_agent_says b 'letting the guest go on while its memory comes'
