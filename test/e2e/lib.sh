@@ -139,6 +139,18 @@ libvirtd_stop() # SIGNAL
 	signal "$1" "$pid"
 }
 
+# free_ports N: ports of which nobody has any, and that the kernel gives nobody who connects: those lie above.
+free_ports()
+{
+	perl -MIO::Socket::INET -e '
+		my %s;
+		while (keys %s < $ARGV[0]) {
+			my $port = 20000 + int rand 10000;
+			$s{$port} //= IO::Socket::INET->new(LocalAddr => "0.0.0.0", LocalPort => $port, Listen => 1) or delete $s{$port};
+		}
+		print join(" ", keys %s), "\n";' "$1"
+}
+
 # ---- the environments --------------------------------------------------------------------------------------------
 
 embed_begin()

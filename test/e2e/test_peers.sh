@@ -9,14 +9,6 @@
 
 declare -A port node
 
-# Three ports of which nobody has any.
-free_ports()
-{
-	perl -MIO::Socket::INET -e '
-		my @s = map { IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1) or die } 1 .. 3;
-		print join(" ", map { $_->sockport } @s), "\n";'
-}
-
 # configure NODE PEER...: its configuration, with its certificates in $T/NODE/pki.
 configure()
 {
@@ -71,7 +63,7 @@ end_nodes()
 
 set_up
 trap 'status=$?; end_nodes; (exit $status); end' EXIT
-read -r port[host-a] port[host-b] port[host-c] < <(free_ports)
+read -r port[host-a] port[host-b] port[host-c] < <(free_ports 3)
 
 
 # One list serves both: each passes over itself.

@@ -57,7 +57,7 @@ sum() { md5sum | cut -d ' ' -f 1; }
 no_forward() { ! grep -q ' 616D767F:[0-9A-F]* [0-9A-F:]* 0A ' /proc/net/tcp; }
 
 begin
-free=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "0.0.0.0")->sockport')
+free=$(free_ports 1)
 manifest web Always net | sed "s|^    spec:|    metadata: { annotations: { vmagent.io/host-ports: '$free:80' } }\n&|" | put web.yaml
 running web
 up web
@@ -92,8 +92,7 @@ is '… who sees it then' "$(rfb "$(tr -dc 0-9 <"$T/log/vnc2")")" "RFB 003.008 $
 soon '… and has left when its viewer has' not alive "$second"
 
 # ---- a port
-type_in web shell
-type_in web 'mkdir /www; echo hello from port 80 >/www/index.html; dd if=/dev/urandom of=/www/big bs=4096 count=512; httpd -p 80 -h /www; md5sum /www/big; exit'
+type_in web 'run mkdir /www; echo hello from port 80 >/www/index.html; dd if=/dev/urandom of=/www/big bs=4096 count=512; httpd -p 80 -h /www; md5sum /www/big'
 await 'the guest serves pages' says web '^[0-9a-f]\{32\}  /www/big'
 wanted=$(grep -a -o '^[0-9a-f]\{32\}  /www/big' "$S/vmi/$(vmi_uid web)/serial0.log" | cut -d ' ' -f 1)
 is 'port-forward --stdio: a page' "$(through_stdio /)" 'hello from port 80'

@@ -11,7 +11,7 @@
 
 KIND=virtctl
 VIRTCTL=$(command -v virtctl)
-PORT_OF_VNC=$((20000 + $$ % 10000))
+PORT_OF_VNC=$(free_ports 1)
 
 v() { HOME=$T KUBECONFIG=/dev/null "$VIRTCTL" --server "$SERVER" "$@" 2>&1; }
 
@@ -34,6 +34,7 @@ lifecycle()
 	shows  'unpause vm'         'VMI web was scheduled to unpause' v unpause vm web
 	up web
 	shows  'pause vmi'          'VMI web was scheduled to pause' v pause vmi web
+	soon   '… it is paused'     same Paused status web
 	denies 'pause, again'       'is already paused' v pause vm web
 	shows  'unpause vmi'        'VMI web was scheduled to unpause' v unpause vmi web
 	denies 'restart --grace-period=5 --force' 'only 0 is' v restart web --grace-period=5 --force
@@ -101,6 +102,7 @@ ends()
 	shows  'soft-reboot'        'VMI web was scheduled to soft-reboot' v soft-reboot web
 	shows  'stop --force'       'VM web was scheduled to stop' v stop web --force --grace-period=0
 	soon   '… it is stopped'    same Stopped status web
+	await  'its run is gone'    no_vmi web
 	denies 'pause of what does not run' 'it was not found' v pause vm web
 	denies 'console of what does not run' 'not found' v console web
 }
