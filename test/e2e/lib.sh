@@ -11,7 +11,7 @@ set -u
 ulimit -c 0
 
 M=$T/manifests S=$T/state LOG=$T/log/agent.log
-PATIENCE=${PATIENCE:-180} # seconds after which something that was waited for is missing
+PATIENCE=${PATIENCE:-300} # seconds after which something that was waited for is missing
 AS=()                     # as whom, a command that runs another: agent and vmactl
 AGENT=                    # pid of the agent while it is meant to run; embedded: of the parent of the two
 LIBVIRTD=                 # of libvirtd while that is meant to run

@@ -40,7 +40,7 @@ is_shut_off() { domain_state "$1" "default_$guest" | grep -q '^shut off'; }
 
 stop() { kill -STOP "$1"; }
 speed() { virsh_on "$s" migrate-setspeed "default_$guest" "$1" >/dev/null 2>&1 || :; } # MiB/s
-SLOW=12 FAST=100000 # a root disk of 40 MiB goes first, then some 60 MiB of memory
+SLOW=8 FAST=100000 # a root disk of 40 MiB goes first, then some 60 MiB of memory
 
 release()
 {

@@ -48,7 +48,7 @@ relay_end()
 # move_guest FROM TO NAME DESTINATION-XML [FLAG...]: by the source's libvirtd, through the relays.
 move_guest()
 {
-	on "$1" timeout 120 virsh -q -c qemu:///system migrate --live --p2p --persistent --unsafe --xml "$4" --persistent-xml "$4" "${@:5}" "$3" \
+	on "$1" timeout "$PATIENCE" virsh -q -c qemu:///system migrate --live --p2p --persistent --unsafe --xml "$4" --persistent-xml "$4" "${@:5}" "$3" \
 		"qemu+unix:///system?socket=$MIG/rpc" "unix://$MIG/qemu/data"
 }
 COPY=(--copy-storage-all --disks-uri "unix://$MIG/qemu/disks")

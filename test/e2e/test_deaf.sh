@@ -11,10 +11,12 @@ clock() { date +%s%3N; } # ms
 at() { vmactl events --for="vm/$1" --no-headers -o custom-columns=R:.reason,T:.lastTimestamp | sed -n "s/^$2 *//p"; }
 seconds() { date -d "$(at "$1" "$2")" +%s; } # NAME REASON
 
+GRACE=10 # s, in which much is looked at
+
 begin
 declare -A run qemu
-vm always Always deaf grace=5
-vm rerun RerunOnFailure deaf grace=5
+vm always Always deaf grace=$GRACE
+vm rerun RerunOnFailure deaf grace=$GRACE
 vm force Always deaf grace=600
 for name in always rerun force; do
 	running "$name"
@@ -32,10 +34,10 @@ soon 'the guest sees the button, and ignores it' says always 'button ignored'
 for name in always rerun; do
 	await "$name is killed" not alive "${qemu[$name]}"
 	took=$(($(clock) - asked))
-	holds "$name: killed not before 5 s" test "$took" -ge 5000
+	holds "$name: killed not before $GRACE s" test "$took" -ge $((GRACE * 1000))
 	soon "$name: the run ends Failed" told "$name" "${run[$name]}" \
 		'phase Running -> Failed: killed when its grace period was over'
-	holds "$name: … 5 s after the signal" test $(($(seconds "$name" Deleted) - $(seconds "$name" ShuttingDown))) -ge 5
+	holds "$name: … $GRACE s after the signal" test $(($(seconds "$name" Deleted) - $(seconds "$name" ShuttingDown))) -ge $GRACE
 	soon "$name: the VMI goes" no_vmi "$name"
 done
 

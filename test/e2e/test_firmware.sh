@@ -4,6 +4,7 @@
 # is refused by the firmware; a variable of the firmware outlives the run; what media are made of can be read on them.
 # environments: system
 # takes: 90
+PATIENCE=${PATIENCE:-400} # such guests are long in booting where there is no KVM and much else runs
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -24,7 +24,7 @@ begin
 declare -A run
 vm web Always agent
 vm hung RerunOnFailure agent
-vm dead RerunOnFailure agent grace=8
+vm dead RerunOnFailure agent grace=15
 for name in web hung dead; do
 	running "$name"
 	up "$name"
@@ -34,10 +34,10 @@ for name in web hung dead; do
 	soon "$name: condition AgentConnected" same True connected "$name"
 done
 is 'the VM shows it, too' "$(get vm web '.status.conditions[?(@.type=="AgentConnected")].status')" True
-holds 'guestosinfo' tells web guestosinfo "\"kernelRelease\":\"[0-9]"
-holds '… with the commands of the agent' tells web guestosinfo '"name":"guest-ping","enabled":true'
-holds 'userlist' tells web userlist '"kind":"VirtualMachineInstanceGuestOSUserList".*"items":\['
-holds 'filesystemlist' tells web filesystemlist '"kind":"VirtualMachineInstanceFileSystemList".*"items":\['
+soon 'guestosinfo' tells web guestosinfo "\"kernelRelease\":\"[0-9]"
+soon '… with the commands of the agent' tells web guestosinfo '"name":"guest-ping","enabled":true'
+soon 'userlist' tells web userlist '"kind":"VirtualMachineInstanceGuestOSUserList".*"items":\['
+soon 'filesystemlist' tells web filesystemlist '"kind":"VirtualMachineInstanceFileSystemList".*"items":\['
 
 # hung: the agent is stopped, the button is heard.
 told_to hung agent-hang '^agent hangs'

@@ -26,7 +26,7 @@ is 'a system that does not stop leaves guests alone' "$(vmactl host-shutdown --i
 	'the system is not going down: guests are left alone'
 is '… and all still run' "$(phase database) $(phase application) $(phase any)" 'Running Running Running'
 
-holds 'the host goes down' eval 'vmactl host-shutdown --wait --timeout=120s >"$T/log/shutdown.txt"'
+holds 'the host goes down' eval 'vmactl host-shutdown --wait --timeout="${PATIENCE}s" >"$T/log/shutdown.txt"'
 is 'it waits for the last guest' "$(tail -n 1 "$T/log/shutdown.txt")" 'no guest is running'
 is '… and shows how many are left' "$(head -n 1 "$T/log/shutdown.txt")" \
 	'3 guests are still running: default/database default/application default/any'

@@ -12,8 +12,8 @@ reads() { vmactl get vmi web -o jsonpath='{.status.conditions[?(@.type=="Ready")
 
 begin
 manifest web Always agent net | sed 's/^      terminationGrace/\
-      readinessProbe: { httpGet: { port: 80, path: \/index.html }, periodSeconds: 1, failureThreshold: 2 }\
-      livenessProbe: { guestAgentPing: {}, initialDelaySeconds: 90, periodSeconds: 1, failureThreshold: 2 }\
+      readinessProbe: { httpGet: { port: 80, path: \/index.html }, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 2 }\
+      livenessProbe: { guestAgentPing: {}, initialDelaySeconds: 90, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 2 }\
 &/' | put web.yaml
 await 'VM web is known' vmactl get vm web
 running web
