@@ -8,6 +8,6 @@
 # shellcheck source-path=SCRIPTDIR source=churn.sh
 . "$(dirname "$0")/churn.sh"
 
-SEED=${SEED:-$RANDOM}
+SEED=${SEED:-2} # the same here each time; test/long draws others
 begin
 churn "${CHURN:-60}" 200

@@ -9,7 +9,7 @@
 # shellcheck source-path=SCRIPTDIR source=kills.sh
 . "$(dirname "$0")/kills.sh"
 
-SEED=${SEED:-$RANDOM}
+SEED=${SEED:-2} # the same here each time; test/long draws others
 RANDOM=$SEED
 echo "# SEED=$SEED"
 kills_begin

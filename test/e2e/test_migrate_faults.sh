@@ -12,7 +12,7 @@
 # shellcheck source-path=SCRIPTDIR source=faults.sh
 . "$(dirname "$0")/faults.sh"
 
-SEED=${SEED:-$RANDOM}
+SEED=${SEED:-2} # the same here each time; test/long draws others
 RANDOM=$SEED
 echo "# SEED=$SEED"
 faults_begin
