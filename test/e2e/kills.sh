@@ -43,11 +43,16 @@ load() # SEED
 	done
 }
 
-# Says each UUID that two QEMUs of this test have at the same time.
+# Says each UUID that two QEMUs of this test have at the same time: both are still there when the second has been seen.
 see_double()
 {
+	local uuid one other
 	while [ ! -e "$T/enough" ]; do
-		pgrep -a -f 'guest=default_' | grep -F "$T/" | grep -o -e '-uuid [^ ]*' | sort | uniq -d
+		pgrep -a -f 'guest=default_' | grep -F "$T/" | sed -n 's/^\([0-9]*\) .* -uuid \([^ ]*\).*/\2 \1/p' |
+			awk 'pid[$1] { print $1, pid[$1], $2 } { pid[$1] = $2 }' |
+			while read -r uuid one other; do
+				! { alive "$one" && alive "$other"; } || echo "$uuid"
+			done
 		sleep 0.1
 	done
 }

@@ -21,11 +21,11 @@ soon 'the second VM with the same disk says for whom it waits' explains second \
 is '… and is shown as Starting' "$(status second)" Starting
 agent_kill
 agent_start
-holds '… over a kill -9 of the agent' explains second 'in use by'
+soon '… over a kill -9 of the agent' explains second 'in use by'
 is 'the first one runs on' "$(phase first)" Running
 holds 'the first one is stopped' vmactl stop first --force --grace-period=0
 soon 'then the second one starts' same Running phase second
-is '… and says nothing any more' "$(out_of_sync second)" ''
+soon '… and says nothing any more' same '' out_of_sync second
 
 # Another QEMU, which is none of ours; it need not run.
 qemu-system-x86_64 -S -accel tcg -m 16 -display none -nodefaults -drive "file=$T/disks/b.img,format=raw,if=virtio" \

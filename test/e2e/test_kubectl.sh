@@ -135,6 +135,7 @@ creates()
 	denies '… all of it is gone' 'NotFound' k -n "lab-$VM" get configmap cfg
 }
 
+has_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE NUMBER
 follows()
 {
 	k get vms "$VM" -w >"$T/log/watch.$VM" &
@@ -144,7 +145,7 @@ follows()
 	shows 'delete -l, none'      'No resources found' k delete vms -l who=nobody
 	shows 'delete --wait'        'deleted' k delete vm "$VM" --wait
 	denies '… and it is gone'    'NotFound' k get vm "$VM"
-	await 'the watch shows it' test "$(wc -l <"$T/log/watch.$VM")" -ge 2
+	await 'the watch shows it' has_lines "$T/log/watch.$VM" 2
 	signal TERM $watch
 }
 

@@ -23,7 +23,7 @@ demo() # WHO
 	folder=$(grep -o -m 1 '/tmp/vmd\.[[:alnum:]]*' "$T/log/demo-$1.log")
 	isnt '… in a folder of its own' "$folder" ''
 	holds '… which is gone' not test -e "$folder"
-	holds '… and no process is left' not grep -q -a -F "$folder" /proc/[0-9]*/cmdline
+	soon '… and no process is left' not grep -q -a -F "$folder" /proc/[0-9]*/cmdline
 }
 
 # kept: the agent that KEEP=1 leaves answers, and the command that was printed ends it.

@@ -82,7 +82,7 @@ create()
 start()
 {
 	holds "$KIND: start is accepted" virtctl start
-	await 'a pod appears' launcher name
+	await 'a pod appears, and where it is' other '' field vmi "$VM" .status.nodeName
 	shows 'get vm,vmi,pods -o wide: the VM,' "virtualmachine.kubevirt.io/$VM " lab get vm,vmi,pods -o wide
 	shows '… its VMI' "virtualmachineinstance.kubevirt.io/$VM .*$node" lab get vm,vmi,pods -o wide
 	shows '… and a pod' "pod/virt-launcher-$VM-[^ ]* .*$node" lab get vm,vmi,pods -o wide
@@ -108,12 +108,15 @@ owners()
 		-o custom-columns='NAME:.metadata.name,OWNER:.metadata.ownerReferences[0].uid,NODE:.spec.nodeName'
 }
 
-# What happened is told in its order.
+# What happened is told in its order. Those of one second an old kubectl sorts anyhow; their names say their numbers.
 events()
 {
 	local told
-	told=$(lab get events --sort-by=.metadata.creationTimestamp -o 'jsonpath={.items[*].reason}')
-	shows "get events --sort-by: $1" "$2" echo "$told"
+	told=$(lab get events --sort-by=.metadata.creationTimestamp \
+		-o 'jsonpath={range .items[*]}{.metadata.creationTimestamp} {.metadata.name} {.reason}{"\n"}{end}')
+	is "$KIND: get events --sort-by: they are sorted" "$(cut -d ' ' -f 1 <<<"$told")" "$(cut -d ' ' -f 1 <<<"$told" | sort)"
+	told=$(sed 's/^[^ ]* [^ ]*\.\([^ ]*\) /\1 /' <<<"$told" | sort | cut -d ' ' -f 2 | tr '\n' ' ')
+	shows "… $1" "$2" echo "$told"
 }
 
 # ---- "Where does QEMU/KVM fit?" ----------------------------------------------------------------------------------
