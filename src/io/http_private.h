@@ -61,6 +61,7 @@ struct exchange {
 	struct buf body;
 	size_t held;                /* bytes that are kept for it, see http_room.c */
 	uint64_t moved;             /* when they last became more or fewer, by the loop's clock */
+	uint64_t late;              /* that, when it was too long ago for the first time */
 	bool waits;                 /* for room, in http's line */
 	struct exchange *line_next; /* borrowed */
 	char *answer;               /* owned: a large one, of answer_len bytes */

@@ -56,15 +56,26 @@ static void evict(struct exchange *x)
 	room_give(x, x->held);
 }
 
+/* For so long, and at the look before this one as well: where the loop itself was held up, all are
+ * late, and in between whoever reads has moved. */
+static bool has_stalled(struct exchange *x)
+{
+	bool again = x->late == x->moved;
+
+	if (!x->held || x->waits || uv_now(x->http->loop) - x->moved < x->http->options.stalled_ms)
+		return false;
+	x->late = x->moved;
+	return again;
+}
+
 static void on_look(uv_timer_t *timer)
 {
 	struct http *http = timer->data;
-	uint64_t now = uv_now(http->loop);
 
 	for (unsigned i = 0; i < http->n_slots; i++) {
 		struct exchange *x = http->slots[i];
 
-		if (x && x->held && !x->waits && now - x->moved >= http->options.stalled_ms)
+		if (x && has_stalled(x))
 			evict(x);
 	}
 	if (!http->line && !room_is_full(http))

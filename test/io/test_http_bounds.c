@@ -323,6 +323,31 @@ START_TEST(who_reads_late)
 }
 END_TEST
 
+static bool is_held(void *ctx)
+{
+	struct server *s = ctx;
+
+	return http_held(s->http) > 0;
+}
+
+/* Whoever reads what there is did not stand still while it was us who did. */
+START_TEST(who_waits_for_us)
+{
+	struct http_options options = { .held_max = BIG, .stalled_ms = 300 };
+	struct server s;
+	struct client c;
+
+	server_start(&s, &options);
+	client_open(&c, &s.loop, s.path);
+	client_printf(&c, "GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
+	ck_assert(loop_until(&s.loop, is_held, &s));
+	usleep(1000 * 1000);
+	ck_assert(client_sees(&c, "end."));
+	client_close(&c);
+	server_stop(&s);
+}
+END_TEST
+
 /* Bodies that stop half-way fill the room, too. */
 START_TEST(who_does_not_end_a_body)
 {
@@ -438,6 +463,7 @@ Suite *test_http_bounds_suite(void)
 	tcase_add_test(tc, requests_in_advance);
 	tcase_add_loop_test(tc, who_does_not_read, 0, 2);
 	tcase_add_test(tc, who_reads_late);
+	tcase_add_test(tc, who_waits_for_us);
 	tcase_add_test(tc, who_does_not_end_a_body);
 	tcase_add_test(tc, a_body_without_room);
 	tcase_add_test(tc, who_waits_may_leave);
