@@ -55,7 +55,7 @@ goes_on() # NAME [alone]
 	soon '… nothing of it is left at the target' is_clean
 	[ -n "${2-}" ] || is '… which knows why' "$(move_at b "$1" '.status.migrationState.failureReason')" 'it was cancelled'
 	[ -n "${2-}" ] || is '… and who wanted it' "$(move_at b "$1" '.status.migrationState.abortStatus')" Succeeded
-	is '… and no address reserved there' "$(reserved_at b)" 0
+	soon '… and no address reserved there' same 0 reserved_at b
 	is '… the source has its own' "$(reserved_at a)" "$reserved"
 	soon '… the guest counts on' counts_at a one "$last"
 	is '… as the same run' "$(vmi_at a one .metadata.uid)" "${uid[one]}"
