@@ -17,7 +17,7 @@ bool condition_is_trouble(const struct node *condition)
 	} troubles[] = { { "CrashLoop", "True" }, { "Failure", "True" },
 		{ "ManifestRejected", "True" }, { "Synchronized", "False" },
 		{ "PodScheduled", "False" }, { "Paused", "True" }, { "StartQueued", "True" },
-		{ "Ready", "False" } };
+		{ "Waiting", "True" }, { "InDoubt", "True" }, { "Ready", "False" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
 		if (streq(node_text(condition, "type"), troubles[i].type) &&

@@ -9,6 +9,7 @@
 
 #include "core/enum.h"
 #include "core/phase.h"
+#include "core/printable.h"
 
 ENUM_DEFINE(migration_role, MIGRATION, MIGRATION_ROLES)
 ENUM_DEFINE(migration_state, MIGRATION, MIGRATION_STATES)
@@ -135,6 +136,18 @@ enum migration_phase migration_phase_of(const struct migration *g)
 		break;
 	}
 	return MIGRATION_PHASE_PENDING;
+}
+
+bool migration_note_trouble(struct migration *g, const char *words)
+{
+	char shown[PEER_WHY_SIZE];
+
+	copy_printable(shown, sizeof(shown), words ? words : "");
+	if (streq(shown, g->trouble ? g->trouble : ""))
+		return false;
+	replace_str(&g->trouble, *shown ? shown : NULL);
+	g->changed = true;
+	return true;
 }
 
 /* Until when what the target last said of it is believed; 0: it has said nothing. */

@@ -49,7 +49,7 @@
 	X(NOTHING, "", "")                                                                  \
 	X(TURN, "OutboundLimit", "as many as may leave this host at once are on their way") \
 	X(PEER, "PeerUnreachable", "the target cannot be reached")                          \
-	X(ROOM, "TargetBusy", "the target takes no more at once")                           \
+	X(ROOM, "TargetBusy", "the target takes no more now")                               \
 	X(WORD, "EarlierUnsettled",                                                         \
 		"the other host of an earlier migration has not heard yet how that one ended")
 
@@ -161,7 +161,7 @@ struct migration {
 	msec calling_off_at; /* source: … since which it is told to stop; 0: it is not, … */
 	msec call_off_at;    /* … and before which it is not told so again */
 	char *refusal;       /* owned or NULL; source: the target's words */
-	char *trouble; /* owned or NULL; target: what keeps it from being the owner, as it was told last */
+	char *trouble; /* owned or NULL: what keeps the target from getting ready, in its words */
 	bool wants_post_copy; /* source: the first attempt was called off for it */
 	bool cut;             /* source: its relay was told to end */
 	bool held;            /* source: its relay keeps the target's answer from libvirt */
@@ -209,6 +209,9 @@ bool migration_refuses(const struct migration *g, struct err *err);
 /* A peer that declared this host dead may have taken the guest: after a boot it is
  * asked before anything runs. */
 bool migration_may_be_lost(const struct migration *g);
+/* The target's trouble, NULL or "": it has none. Bounded and printable, so that both hosts show the
+ * same. Whether it is another one. */
+bool migration_note_trouble(struct migration *g, const char *words);
 /* Who runs the guest is not known here, and only the peer can tell: shown as a condition. */
 bool migration_in_doubt(const struct migration *g);
 /* What of it is not known, and what can be done; owned by the caller. */
@@ -282,7 +285,8 @@ struct migration_plan {
 	enum migration_wait waits; /* WAIT */
 	/* FAIL, ABORT, FINISH, CUT: why, or NULL; a constant, or the migration's. */
 	const char *reason;
-	msec wake_at; /* boot time at which to decide again; NEVER: only on news */
+	const char *because; /* ABORT: … and why that, or NULL; the migration's */
+	msec wake_at;        /* boot time at which to decide again; NEVER: only on news */
 };
 
 /* At most one step; with no new fact a second call plans nothing new. */

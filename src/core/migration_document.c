@@ -247,7 +247,22 @@ static void add_doubt(cJSON *status, const struct migration *g)
 	add_condition(status, "InDoubt", migration_state_name(g->state), text);
 }
 
-/* Why it has not begun. */
+static void add_waiting(cJSON *status, const char *reason, const char *words, const char *trouble)
+{
+	autofree char *text = trouble ? xasprintf("%s: %s", words, trouble) : xstrdup(words);
+
+	add_condition(status, "Waiting", reason, text);
+}
+
+/* To get ready, or to take it over. */
+static bool awaits_target(const struct migration *g)
+{
+	return g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE ||
+		(g->state == MIGRATION_OUT && !g->performing) ||
+		(g->state == MIGRATION_RELEASED && !g->ended);
+}
+
+/* Why it has not begun, or does not go on. */
 static void add_wait(cJSON *status, const struct migration *g)
 {
 	static const struct {
@@ -259,7 +274,9 @@ static void add_wait(cJSON *status, const struct migration *g)
 	};
 
 	if (g->waits && migration_phase_of(g) == MIGRATION_PHASE_PENDING)
-		add_condition(status, "Waiting", waits[g->waits].reason, waits[g->waits].words);
+		add_waiting(status, waits[g->waits].reason, waits[g->waits].words, g->trouble);
+	else if (g->trouble && awaits_target(g))
+		add_waiting(status, "TargetNotReady", "the target is not ready", g->trouble);
 }
 
 static void add_conditions(cJSON *status, const struct migration *g)

@@ -83,6 +83,7 @@ static struct migration_answer hear_prepared(const struct call *c)
 		return nothing;
 	c->g->prepared = c->g->changed = true;
 	c->g->waits = MIGRATION_WAITS_FOR_NOTHING;
+	migration_note_trouble(c->g, NULL);
 	replace_str(&c->g->offer, c->h->document);
 	return nothing;
 }
@@ -94,6 +95,7 @@ static struct migration_answer hear_busy(const struct call *c)
 	c->g->say_at = c->now.boot + SECONDS(MIGRATION_BUSY_S);
 	c->g->changed |= c->g->waits != MIGRATION_WAITS_FOR_ROOM;
 	c->g->waits = MIGRATION_WAITS_FOR_ROOM;
+	migration_note_trouble(c->g, c->h->why);
 	return nothing;
 }
 
@@ -116,6 +118,8 @@ static struct migration_answer hear_query(const struct call *c)
 {
 	if (is_asking(c->g) && !c->g->admitted)
 		c->g->admitted = c->g->changed = true;
+	if (is_asking(c->g) || c->g->state == MIGRATION_RELEASED)
+		migration_note_trouble(c->g, c->h->why);
 	switch (c->g->state) {
 	case MIGRATION_PENDING:
 	case MIGRATION_OUT:
@@ -171,8 +175,7 @@ static struct migration_answer hear_finalized(const struct call *c)
 		return nothing;
 	c->g->ended = true;
 	c->g->ended_well = c->h->succeeded;
-	if (!c->h->succeeded)
-		replace_str(&c->g->trouble, c->h->why);
+	migration_note_trouble(c->g, c->h->succeeded ? NULL : c->h->why);
 	c->g->told_wall[c->h->succeeded ? MIGRATION_PHASE_SUCCEEDED : MIGRATION_PHASE_FAILED] =
 		c->h->ended;
 	return nothing;
@@ -184,6 +187,7 @@ static struct migration_answer hear_owned(const struct call *c)
 	if (c->g->state != MIGRATION_RELEASED)
 		return nothing;
 	c->g->owned_at = c->now.boot;
+	migration_note_trouble(c->g, NULL);
 	c->g->changed |= c->g->doubt_wall != 0;
 	return nothing;
 }

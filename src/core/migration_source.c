@@ -77,10 +77,12 @@ static bool rule_prepare(const struct migration_view *v, struct migration_plan *
 			"the virtual machine instance does not run any more");
 	if (g->refusal)
 		return plan_migration(plan, MIGRATION_STEP_ABORT, g->refusal);
-	if (v->now.boot >= limit)
+	if (v->now.boot >= limit) {
+		plan->because = g->trouble;
 		return plan_migration(plan, MIGRATION_STEP_ABORT,
 			busy ? "the target took no more for 15 minutes"
 			     : "the target did not get ready in time");
+	}
 	migration_wake(plan, limit);
 	if (!g->prepared)
 		return migration_say(v, HANDOVER_PREPARE, plan);
@@ -416,8 +418,7 @@ static bool is_sending(const struct migration_view *v)
 /* The target has said why, unless it is of an older version. */
 static const char *loss(const struct migration *g)
 {
-	return g->trouble && *g->trouble ? g->trouble
-					 : "the target lost it after it had been handed over";
+	return g->trouble ? g->trouble : "the target lost it after it had been handed over";
 }
 
 static bool rule_end(const struct migration_view *v, struct migration_plan *plan)

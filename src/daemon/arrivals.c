@@ -237,14 +237,21 @@ static void find_out(struct arrival *a, const struct host_report *here, struct f
 
 /* ---- admitting ------------------------------------------------------------------------------- */
 
-static bool is_busy(const struct arrival *a)
+/* Why it is not taken on now, but may be later; NULL: it may be now. */
+static const char *busy_words(const struct arrival *a)
 {
 	const struct agent *agent = a->agent;
 
-	return agent->rebuilding || machines_find(&agent->machines, a->ns, a->name) ||
-		migrations_unfinished(agent, a->ns, a->name) ||
-		migrations_under_way(agent, MIGRATION_TARGET) >=
-		agent->options->tuning.migrations.inbound;
+	if (agent->rebuilding)
+		return "its database is new, and its peers are asked first what they have";
+	if (machines_find(&agent->machines, a->ns, a->name))
+		return "what it had of that name is not gone yet";
+	if (migrations_unfinished(agent, a->ns, a->name))
+		return "an earlier migration of it has not ended there";
+	if (migrations_under_way(agent, MIGRATION_TARGET) >=
+		agent->options->tuning.migrations.inbound)
+		return "as many as may come to it at once are on their way";
+	return NULL;
 }
 
 static struct migration *arrive(const struct arrival *a)
@@ -321,13 +328,20 @@ static void decline(const struct arrival *a, const struct findings *findings)
 		words);
 }
 
+static void put_off(struct handover *busy, const char *words)
+{
+	copy_str(busy->why, PEER_WHY_SIZE, words);
+}
+
 static void settle(struct arrival *a, const struct findings *findings)
 {
+	const char *busy = busy_words(a);
+
 	if (a->inquiry->handover.kind == HANDOVER_CHECK)
 		tell(a, HANDOVER_CHECKED, migration_findings_write(findings))->room =
 			capacity_free(a->agent);
-	else if (is_busy(a) && !has_name(a) && a->agent->options->migrations)
-		tell(a, HANDOVER_BUSY, NULL);
+	else if (busy && !has_name(a) && a->agent->options->migrations)
+		put_off(tell(a, HANDOVER_BUSY, NULL), busy);
 	else if (findings->n)
 		decline(a, findings);
 	else
@@ -411,7 +425,8 @@ void arrival_hear(struct agent *agent, const struct peer_event *event, struct no
 	if (!q.peer || is_asked(agent, &q))
 		return;
 	if (enabled && !agent->connected && q.handover.kind == HANDOVER_PREPARE) {
-		handover_answer(agent, q.peer, &q.handover, HANDOVER_BUSY);
+		put_off(handover_answer(agent, q.peer, &q.handover, HANDOVER_BUSY),
+			"it is not connected to libvirt");
 		return;
 	}
 	q.document = xstrdup(event->handover->document);

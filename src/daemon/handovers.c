@@ -53,6 +53,15 @@ static char *document_of(const struct agent *agent, const struct migration *g,
 	return NULL;
 }
 
+/* "": for no reason that the other host is to hear. */
+static const char *why_of(const struct migration *g)
+{
+	bool waits = g->state == MIGRATION_IN || g->state == MIGRATION_COMPLETE;
+	const char *why = waits ? g->trouble : g->reason;
+
+	return why ? why : "";
+}
+
 void handover_say(struct agent *agent, struct migration *g, enum handover_kind kind, struct now now)
 {
 	struct handover *h =
@@ -64,7 +73,7 @@ void handover_say(struct agent *agent, struct migration *g, enum handover_kind k
 	h->succeeded = g->succeeded;
 	h->ended = migration_end_of(g);
 	h->cancelled = g->role == MIGRATION_SOURCE && g->cancelled;
-	copy_str(h->why, sizeof(h->why), g->reason ? g->reason : "");
+	copy_str(h->why, sizeof(h->why), why_of(g));
 }
 
 void handovers_send(struct agent *agent)

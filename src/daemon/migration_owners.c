@@ -169,6 +169,7 @@ void migration_own(struct agent *agent, struct migration *g, const char *documen
 		return_origin(&c, KIND_VM, &c.m->vm->meta);
 	}
 	g->moved = true;
+	migration_note_trouble(g, NULL);
 	free(take(&g->document));
 	migration_set_state(g, MIGRATION_OWNER);
 	/* With post-copy nothing of it need have been seen: an event may be lost. */

@@ -29,6 +29,23 @@ static void note_relay(struct agent *agent, struct migration *g, const struct op
 	handover_say(agent, g, HANDOVER_PREPARED, now);
 }
 
+/* The source hears why not when it is asked what has become of it. */
+static void note_prepared(struct agent *agent, struct migration *g, const struct op_result *result,
+	struct now now)
+{
+	bool good = result->err.code == ERR_OK;
+
+	migration_note_trouble(g, good ? NULL : result->err.msg);
+	agent->migrations.changed |= g->changed;
+	if (!good)
+		return;
+	g->prepared = true;
+	g->say_at = 0;
+	replace_str(&g->offer, result->text);
+	migration_touch(agent, g);
+	handover_say(agent, g, HANDOVER_PREPARED, now);
+}
+
 /* In the words that the other host is told: both show the same. */
 static void note_failure(struct migration *g, const struct op_result *result)
 {
@@ -70,11 +87,8 @@ void migrations_result(struct agent *agent, struct machine *m, const struct op_r
 		variables_read(g, result);
 	} else if (result->kind == OP_MIGRATE_WRITE_NVRAM) {
 		variables_written(g, result);
-	} else if (result->kind == OP_MIGRATE_PREPARE && good && g->state == MIGRATION_IN) {
-		g->prepared = true;
-		g->say_at = 0;
-		replace_str(&g->offer, result->text);
-		migration_touch(agent, g);
-		handover_say(agent, g, HANDOVER_PREPARED, now);
+		agent->migrations.changed |= g->changed;
+	} else if (result->kind == OP_MIGRATE_PREPARE && g->state == MIGRATION_IN) {
+		note_prepared(agent, g, result, now);
 	}
 }

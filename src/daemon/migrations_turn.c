@@ -225,13 +225,25 @@ static bool is_dead(struct agent *agent, const char *peer)
 	return p && p->dead.wall;
 }
 
+/* The other host is told no more of it than that, and shows the same. */
+static void set_reason(struct migration_call *c)
+{
+	char words[PEER_WHY_SIZE];
+
+	if (c->plan->because) {
+		snprintf(words, sizeof(words), "%s: %s", c->plan->reason, c->plan->because);
+		replace_str(&c->g->reason, words);
+	} else if (c->plan->reason != c->g->reason) {
+		replace_str(&c->g->reason, c->plan->reason);
+	}
+}
+
 static void step_abort(struct migration_call *c)
 {
 	struct migration *g = c->g;
 
 	g->acked |= g->role == MIGRATION_SOURCE && is_dead(c->agent, g->peer);
-	if (c->plan->reason != g->reason)
-		replace_str(&g->reason, c->plan->reason);
+	set_reason(c);
 	migration_set_state(g, MIGRATION_ABORTED);
 	migration_note_failed(c);
 	if (g->role == MIGRATION_TARGET && c->m && c->m->vmi) {

@@ -60,10 +60,9 @@ void variables_await(struct migration *g, const struct machine *m)
 
 static void tell(struct migration *g, const struct err *err)
 {
-	if (!streq(g->trouble, err->msg))
+	if (migration_note_trouble(g, err->msg))
 		log_text(LOG_LEVEL_ERROR, "%s/%s: the variables of its firmware that '%s' sent: %s",
 			g->meta.ns, g->vmi, g->peer, err->msg);
-	replace_str(&g->trouble, err->msg);
 }
 
 /* What makes no sense is passed over: QEMU has them, too. A file that cannot be written is waited

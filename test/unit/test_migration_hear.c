@@ -84,6 +84,45 @@ START_TEST(what_is_answered)
 }
 END_TEST
 
+static void hear_why(enum handover_kind kind, enum migration_state state, const char *why)
+{
+	struct handover h = { .kind = kind, .epoch = 2, .database = "d" };
+
+	copy_str(h.why, sizeof(h.why), why);
+	g.state = state;
+	g.changed = false;
+	migration_hear(&g, &h, view.now);
+}
+
+/* Shown until the target says that there is none any more; another time it is no news. */
+START_TEST(the_trouble_of_the_target)
+{
+	hear_why(HANDOVER_QUERY, MIGRATION_OUT, "no file \xc3\xa9");
+	ck_assert_str_eq(g.trouble, "no file ??");
+	ck_assert(g.changed);
+	hear_why(HANDOVER_QUERY, MIGRATION_OUT, "no file \xc3\xa9");
+	ck_assert(!g.changed);
+	hear_why(HANDOVER_PREPARED, MIGRATION_OUT, "");
+	ck_assert_ptr_null(g.trouble);
+	hear_why(HANDOVER_COMPLETE, MIGRATION_RELEASED, "no place");
+	ck_assert_str_eq(g.trouble, "no place");
+	hear_why(HANDOVER_OWNED, MIGRATION_RELEASED, "");
+	ck_assert_ptr_null(g.trouble);
+	hear_why(HANDOVER_FINALIZED, MIGRATION_RELEASED, "its run is gone");
+	ck_assert_str_eq(g.trouble, "its run is gone");
+	migration_note_trouble(&g, NULL);
+	migration_set_up();
+	g.said = HANDOVER_PREPARE;
+	hear_why(HANDOVER_BUSY, MIGRATION_OUT, "no room");
+	ck_assert_str_eq(g.trouble, "no room");
+	g.performing = true;
+	hear_why(HANDOVER_QUERY, MIGRATION_OUT, "");
+	ck_assert_str_eq(g.trouble, "no room"); /* it was ready: nobody looks any more */
+	migration_note_trouble(&g, "");
+	ck_assert_ptr_null(g.trouble);
+}
+END_TEST
+
 START_TEST(what_is_noted)
 {
 	hear(HANDOVER_PREPARED, MIGRATION_OUT);
@@ -100,8 +139,7 @@ START_TEST(what_is_noted)
 	ck_assert(!g.ended);
 	hear(HANDOVER_FINALIZED, MIGRATION_RELEASED);
 	ck_assert(g.ended && !g.ended_well);
-	ck_assert_str_eq(g.trouble, "");
-	free(take(&g.trouble));
+	ck_assert_ptr_null(g.trouble);
 	g.say_at = NOW + 1;
 	hear(HANDOVER_QUERY, MIGRATION_RELEASED);
 	ck_assert_int_eq(g.say_at, 0); /* COMMIT is said at once */
@@ -215,6 +253,7 @@ Suite *test_migration_hear_suite(void)
 
 	tcase_add_checked_fixture(t, migration_set_up, NULL);
 	tcase_add_loop_test(t, what_is_answered, 0, ARRAY_SIZE(heard));
+	tcase_add_test(t, the_trouble_of_the_target);
 	tcase_add_test(t, what_is_noted);
 	tcase_add_loop_test(t, who_was_declared_dead, 0, ARRAY_SIZE(declared));
 	tcase_add_loop_test(t, what_is_not_known, 0, ARRAY_SIZE(unknown));

@@ -328,6 +328,11 @@ static void without_limit(void)
 	g.limits.completion_s_per_gib = 0;
 }
 
+static void has_trouble(void)
+{
+	g.trouble = (char *)"no such file";
+}
+
 static void has_sent(void)
 {
 	g.progress.total = 1;
@@ -373,6 +378,8 @@ static const struct migration_row source_rows[] = {
 	{ { stopping }, STEP(ABORT), "does not run any more" },
 	{ { declined }, STEP(ABORT), "no room" },
 	{ { too_late }, STEP(ABORT), "did not get ready in time" },
+	{ { has_trouble }, SAY(PREPARE), NULL },
+	{ { too_late, has_trouble }, STEP(ABORT), "did not get ready in time" },
 	{ { late, waits_for_room }, SAY(PREPARE), NULL },
 	{ { too_late, waits_for_room }, STEP(ABORT), "took no more for 15 minutes" },
 	{ { prepared }, STEP(PERFORM), NULL },

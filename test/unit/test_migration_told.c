@@ -213,18 +213,22 @@ static char *state_of(const struct migration *g, const char *node, const char *k
 	return part;
 }
 
-static void is_shown_by_both(void)
+static void is_shown_by_both(const char *key)
+{
+	autofree char *ours = state_of(&source, "a", key);
+	autofree char *theirs = state_of(&target, "b", key);
+
+	if (ours || theirs)
+		ck_assert_str_eq(ours, theirs);
+}
+
+static void all_is_shown_by_both(void)
 {
 	static const char *const keys[] = { "migrationState", "phaseTransitionTimestamps",
-		"progress", "phase" };
+		"progress", "phase", "conditions" };
 
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		autofree char *ours = state_of(&source, "a", keys[i]);
-		autofree char *theirs = state_of(&target, "b", keys[i]);
-
-		if (ours || theirs)
-			ck_assert_str_eq(ours, theirs);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		is_shown_by_both(keys[i]);
 }
 
 START_TEST(both_show_the_same)
@@ -234,8 +238,39 @@ START_TEST(both_show_the_same)
 	ck_assert(tell_terms());
 	ck_assert(tell_course());
 	migration_note_phase(&target, (struct now){ .wall = WALL + 99 });
-	is_shown_by_both();
+	all_is_shown_by_both();
 	forget();
+}
+END_TEST
+
+static void shows(const char *key, const char *part)
+{
+	autofree char *text = state_of(&source, "a", key);
+
+	ck_assert_msg(strstr(text, part), "%s: no %s", text, part);
+}
+
+/* Why it does not go on is shown where it was ordered, too. */
+START_TEST(the_trouble)
+{
+	autofree char *text = NULL;
+
+	source.performing = target.prepared = false;
+	memset(source.phase_wall, 0, sizeof(source.phase_wall));
+	source.cancelled = target.cancelled = true;
+	migration_note_trouble(&source, "no file");
+	migration_note_trouble(&target, "no file");
+	is_shown_by_both("conditions");
+	shows("conditions", "\"Waiting\",\"status\":\"True\",\"reason\":\"TargetNotReady\"");
+	shows("conditions", "\"the target is not ready: no file\"");
+	source.waits = MIGRATION_WAITS_FOR_ROOM;
+	shows("conditions", "\"the target takes no more now: no file\"");
+	source.waits = MIGRATION_WAITS_FOR_NOTHING;
+	source.performing = true;
+	text = state_of(&source, "a", "conditions");
+	ck_assert_ptr_null(strstr(text, "Waiting"));
+	free(source.trouble);
+	free(target.trouble);
 }
 END_TEST
 
@@ -285,7 +320,7 @@ START_TEST(one_failure)
 	hears(&target, HANDOVER_ABORT, &source);
 	target.state = MIGRATION_DONE;
 	migration_note_phase(&target, (struct now){ .wall = WALL + 2999 });
-	is_shown_by_both();
+	all_is_shown_by_both();
 	free(target.refusal);
 	forget();
 }
@@ -317,13 +352,6 @@ START_TEST(a_clock_that_is_behind)
 }
 END_TEST
 
-static void shows(const char *key, const char *part)
-{
-	autofree char *text = state_of(&source, "a", key);
-
-	ck_assert_msg(strstr(text, part), "%s: no %s", text, part);
-}
-
 /* semantics §12.1, and what has a meaning here of migration.md §1.2. */
 START_TEST(what_is_shown)
 {
@@ -354,6 +382,7 @@ Suite *test_migration_told_suite(void)
 	tcase_add_loop_test(t, a_course_that_is_none, 0, 7);
 	tcase_add_test(t, the_longest_course);
 	tcase_add_test(t, both_show_the_same);
+	tcase_add_test(t, the_trouble);
 	tcase_add_loop_test(t, one_end, 0, 2);
 	tcase_add_test(t, one_failure);
 	tcase_add_loop_test(t, a_failure_that_is_not_told, 0, 2);
