@@ -37,7 +37,7 @@ told_of() # HOST NAME
 {
 	local path
 	for path in .metadata.uid .metadata.labels.test .metadata.creationTimestamp .spec.vmiName .status.phase \
-		.status.migrationState.{sourceNode,targetNode,startTimestamp,endTimestamp,targetNodeDomainReadyTimestamp,completed} \
+		.status.migrationState.{sourceNode,targetNode,mode,startTimestamp,endTimestamp,targetNodeDomainReadyTimestamp,completed} \
 		.status.migrationState.{sourcePod,targetPod,targetNodeAddress,migrationConfiguration,sourceState,targetState} \
 		.status.phaseTransitionTimestamps; do
 		move_at "$1" "$2" "$path"

@@ -289,6 +289,9 @@ static void finish(struct world *w, struct outcome *ret, int line, bool rest)
 		if (!w->failure[0] && rest)
 			look_rest(host);
 	}
+	/* Whatever is lost or declared dead in it; in its walks, other things may be still on their way. */
+	if (!w->failure[0] && w->lab && (rest || world_trouble(w) == TROUBLE_NONE))
+		look_verdicts(w);
 	ret->end = all_ends(w);
 	if (w->failure[0])
 		ret->failure = line ? xasprintf("line %d, %s", line, w->failure)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A migration is one object that two hosts show: in the end both show the same of it, and so does
- * the run that moved.
+ * the run that moved. Each keeps it for itself, though: whoever deletes it on one host when it is
+ * over, or changes its labels there, does so there only.
  */
 #include <string.h>
 
@@ -82,7 +83,7 @@ static void compare(struct world *w, const char *name, const cJSON *a, const cJS
 	if (!cJSON_Compare(a, b, true)) {
 		one = a ? cJSON_PrintUnformatted(a) : NULL;
 		other = b ? cJSON_PrintUnformatted(b) : NULL;
-		world_fail(w, "all is well, and %s%s is %s here and %s there", name,
+		world_fail(w, "in the end %s%s is %s here and %s there", name,
 			path.data ? path.data : "", or_none(one), or_none(other));
 	}
 	buf_done(&path);
@@ -101,8 +102,8 @@ static int compare_verdict(void *ctx, const struct object_row *row)
 	if (!is_other && !v->settled && !is_settled(row))
 		compare(v->w, row->name, v->object, object);
 	else if (!is_other && !streq(ours, theirs))
-		world_fail(v->w, "all is well, and %s is %s on one host and %s on another",
-			row->name, or_none(ours), or_none(theirs));
+		world_fail(v->w, "in the end %s is %s on one host and %s on another", row->name,
+			or_none(ours), or_none(theirs));
 	cJSON_Delete(object);
 	return 0;
 }
