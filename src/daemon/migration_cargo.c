@@ -58,6 +58,15 @@ static void set_tree(struct node *root, const char *path, const char *text)
 		node_set_path(root, path, tree);
 }
 
+/* Those that it had are the source's as well. */
+static void set_meta(struct node *root, const cJSON *json)
+{
+	node_remove(node_get(root, "metadata"), "labels");
+	node_remove(node_get(root, "metadata"), "annotations");
+	set_tree(root, "metadata.labels", json_text(json, LABELS));
+	set_tree(root, "metadata.annotations", json_text(json, ANNOTATIONS));
+}
+
 /* As the source has it, if this host would take it from a user: its labels and annotations reach
  * clients. */
 static void take_order(struct agent *agent, struct migration *g, const cJSON *json)
@@ -67,8 +76,7 @@ static void take_order(struct agent *agent, struct migration *g, const cJSON *js
 	struct manifest manifest;
 
 	set_tree(root, "spec", json_text(json, SPEC));
-	set_tree(root, "metadata.labels", json_text(json, LABELS));
-	set_tree(root, "metadata.annotations", json_text(json, ANNOTATIONS));
+	set_meta(root, json);
 	if (manifest_check(root, &agent->options->policy, &manifest, &findings) == 0) {
 		if (streq(node_text(manifest.root, "spec.vmiName"), g->vmi))
 			migration_object_take(g, manifest.root);
@@ -98,10 +106,13 @@ void migration_object_arrives(struct agent *agent, struct migration *g, const cJ
 	migration_follow(g, json);
 }
 
-void migration_object_commits(struct migration *g, const char *document)
+void migration_object_commits(struct agent *agent, struct migration *g, const char *document)
 {
 	cJSON *json = json_read(document);
+	const cJSON *object = cJSON_GetObjectItemCaseSensitive(json, "migration");
 
-	migration_follow(g, cJSON_GetObjectItemCaseSensitive(json, "migration"));
+	if (object)
+		take_order(agent, g, object);
+	migration_follow(g, object);
 	cJSON_Delete(json);
 }

@@ -48,7 +48,7 @@ void migration_object_take(struct migration *g, const struct node *root);
 void migration_object_pack(cJSON *cargo, const struct migration *g);
 /* … and what it makes of it: when it first hears of it, and when the guest changes hands. */
 void migration_object_arrives(struct agent *agent, struct migration *g, const cJSON *json);
-void migration_object_commits(struct migration *g, const char *document);
+void migration_object_commits(struct agent *agent, struct migration *g, const char *document);
 
 /* Forgets those that are to go and are over. Every turn. */
 void migration_objects_turn(struct agent *agent);

@@ -160,7 +160,7 @@ void migration_own(struct agent *agent, struct migration *g, const char *documen
 	c.m = machines_get(&agent->machines, g->meta.ns, g->vmi);
 	if (take_cargo(&c, document) < 0)
 		return;
-	migration_object_commits(g, document);
+	migration_object_commits(agent, g, document);
 	c.m->migration = g;
 	c.m->vmi->epoch = g->epoch;
 	return_origin(&c, KIND_VMI, &c.m->vmi->meta);
