@@ -62,6 +62,15 @@ static bool rule_pending(const struct migration_view *v, struct migration_plan *
 
 /* ---- OUT, until libvirt is told -------------------------------------------------------------- */
 
+static const char *why_it_did_not_begin(const struct migration *g)
+{
+	if (g->waits == MIGRATION_WAITS_FOR_ROOM)
+		return "the target took no more for 15 minutes";
+	return g->prepared
+		? "the target was ready, but libvirt at the source could not be told to begin"
+		: "the target did not get ready in time";
+}
+
 static bool rule_prepare(const struct migration_view *v, struct migration_plan *plan)
 {
 	const struct migration *g = v->g;
@@ -79,9 +88,7 @@ static bool rule_prepare(const struct migration_view *v, struct migration_plan *
 		return plan_migration(plan, MIGRATION_STEP_ABORT, g->refusal);
 	if (v->now.boot >= limit) {
 		plan->because = g->trouble;
-		return plan_migration(plan, MIGRATION_STEP_ABORT,
-			busy ? "the target took no more for 15 minutes"
-			     : "the target did not get ready in time");
+		return plan_migration(plan, MIGRATION_STEP_ABORT, why_it_did_not_begin(g));
 	}
 	migration_wake(plan, limit);
 	if (!g->prepared)

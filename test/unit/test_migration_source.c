@@ -380,6 +380,7 @@ static const struct migration_row source_rows[] = {
 	{ { too_late }, STEP(ABORT), "did not get ready in time" },
 	{ { has_trouble }, SAY(PREPARE), NULL },
 	{ { too_late, has_trouble }, STEP(ABORT), "did not get ready in time" },
+	{ { too_late, prepared }, STEP(ABORT), "libvirt at the source could not be told to begin" },
 	{ { late, waits_for_room }, SAY(PREPARE), NULL },
 	{ { too_late, waits_for_room }, STEP(ABORT), "took no more for 15 minutes" },
 	{ { prepared }, STEP(PERFORM), NULL },
