@@ -135,7 +135,7 @@ struct volume_work {
 	char *inner;      /* owned or NULL; which file, where the image is a folder */
 	char *link;       /* owned or NULL; absolute path, in the run's folder */
 	int64_t capacity; /* bytes */
-	bool claimed; /* OVERLAY: base is a claim's file, made if it is not there; FILL: base is one */
+	bool claimed; /* OVERLAY: base is a claim's file, made if it is not there; FILL: base is one; CHECK: target is one */
 	bool preallocate;         /* FILL */
 	char *label;              /* owned or NULL; MEDIUM */
 	struct media_file *files; /* owned; MEDIUM, FOLDER, TABLE: a Secret may be among them */

@@ -160,8 +160,10 @@ static void expect_shared(const struct vmi_spec *spec, struct op *op)
 		bool makes = work->kind == VOLUME_WORK_CREATE_RAW ||
 			work->kind == VOLUME_WORK_CLAIM;
 
-		if (makes && volume && volume->shared)
-			work->kind = VOLUME_WORK_CHECK;
+		if (!makes || !volume || !volume->shared)
+			continue;
+		work->claimed = work->kind == VOLUME_WORK_CLAIM;
+		work->kind = VOLUME_WORK_CHECK;
 	}
 }
 

@@ -281,7 +281,8 @@ static int check_work(struct job *job, size_t i)
 
 	switch (work->kind) {
 	case VOLUME_WORK_CHECK:
-		return check_file(job, work, work->target);
+		return work->claimed ? image_check_claim(job, work)
+				     : check_file(job, work, work->target);
 	case VOLUME_WORK_CREATE_RAW:
 		return create_raw(job, work);
 	case VOLUME_WORK_CLAIM:

@@ -17,11 +17,12 @@
 #define FILES_MODE  0755 /* as the guest's users see it, until the guest says otherwise */
 #define CLAIM_DEPTH 2    /* folders below storage: the namespace's and the claim's */
 
-/* Takes folder; the folder of that name in it, made if it is not there, or -errno. */
+/* Takes folder; the folder of that name in it, or -errno. With a mode it is made if it is not
+ * there. */
 static int enter(int folder, const char *name, mode_t mode)
 {
-	bool made = mkdirat(folder, name, mode) == 0;
-	int ret = made || errno == EEXIST
+	bool made = mode && mkdirat(folder, name, mode) == 0;
+	int ret = made || !mode || errno == EEXIST
 		? openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 		: -1;
 
@@ -34,9 +35,9 @@ static int enter(int folder, const char *name, mode_t mode)
 }
 
 /* Only its last part may be missing: the rest is somebody's file system. */
-static int open_storage(const char *path)
+static int open_storage(const char *path, mode_t mode)
 {
-	if (mkdir(path, FOLDER_MODE) == 0 && chmod(path, FOLDER_MODE) < 0)
+	if (mode && mkdir(path, mode) == 0 && chmod(path, mode) < 0)
 		return -errno;
 
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -44,7 +45,8 @@ static int open_storage(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int image_open_claim(const char *path)
+/* The claim's folder, part by part; with a mode each is made if need be. */
+static int open_claim(const char *path, mode_t mode)
 {
 	autofree char *copy = xstrdup(path);
 	char *parts[CLAIM_DEPTH];
@@ -57,10 +59,26 @@ int image_open_claim(const char *path)
 		*slash = '\0';
 		parts[i] = slash + 1;
 	}
-	folder = open_storage(copy);
+	folder = open_storage(copy, mode);
 	for (int i = 0; i < CLAIM_DEPTH && folder >= 0; i++)
-		folder = enter(folder, parts[i], FOLDER_MODE);
+		folder = enter(folder, parts[i], mode);
 	return folder;
+}
+
+int image_open_claim(const char *path)
+{
+	return open_claim(path, FOLDER_MODE);
+}
+
+static int judge(struct job *job, const struct volume_work *work, const char *path, int error,
+	const struct stat *st)
+{
+	if (error)
+		return image_fail(job, work, path, error);
+	if (!S_ISREG(st->st_mode))
+		return err_set(&job->err, ERR_INVALID, "volume '%s': '%s' is no file", work->volume,
+			path);
+	return 0;
 }
 
 /* What is there stays; a claim that has grown has its file grow. */
@@ -72,12 +90,8 @@ static int grow(struct job *job, const struct volume_work *work, int folder, con
 
 	if (fd < 0)
 		return image_fail(job, work, path, errno);
-	if (fstat(fd, &st) < 0)
-		ret = image_fail(job, work, path, errno);
-	else if (!S_ISREG(st.st_mode))
-		ret = err_set(&job->err, ERR_INVALID, "volume '%s': '%s' is no file", work->volume,
-			path);
-	else if (st.st_size < work->capacity &&
+	ret = judge(job, work, path, fstat(fd, &st) < 0 ? errno : 0, &st);
+	if (ret == 0 && st.st_size < work->capacity &&
 		(ftruncate(fd, work->capacity) < 0 || fsync(fd) < 0))
 		ret = image_fail(job, work, path, errno);
 	close(fd);
@@ -109,6 +123,18 @@ int image_make_claim(struct job *job, const struct volume_work *work, const char
 		ret = image_fail(job, work, path, -ret);
 	close(folder);
 	return ret;
+}
+
+int image_check_claim(struct job *job, const struct volume_work *work)
+{
+	int folder = open_claim(work->target, 0), error;
+	struct stat st;
+
+	if (folder < 0)
+		return image_fail_claim(job, work, work->target, folder);
+	error = fstatat(folder, CLAIM_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0 ? errno : 0;
+	close(folder);
+	return judge(job, work, work->target, error, &st);
 }
 
 /* What is in it is the guests'. */

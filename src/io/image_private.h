@@ -49,6 +49,8 @@ int image_find(struct job *job, const struct volume_work *work, char ret_real[PA
 
 /* image_claim.c: the work's file of a claim, at path, is there and has its size. */
 int image_make_claim(struct job *job, const struct volume_work *work, const char *path);
+/* Whether it is there; makes nothing. */
+int image_check_claim(struct job *job, const struct volume_work *work);
 /* … or its folder, at the work's target. */
 int image_make_claim_folder(struct job *job, const struct volume_work *work);
 /* Removes a claim's folder with all that is in it; 0 if there is none, else -errno. */

@@ -232,6 +232,36 @@ START_TEST(test_no_link_leads_out)
 }
 END_TEST
 
+/* clang-format off */
+static const struct { const char *made; enum err_code code; const char *words; } shared[] = {
+	{ "mkdir -p pvc/shop/db; truncate -s 1M pvc/shop/db/disk.img", ERR_OK, "" },
+	{ "mkdir -p pvc/shop", ERR_NOT_FOUND, "pvc/shop/db/disk.img': No such file" },
+	{ "mkdir -p pvc/shop/db", ERR_NOT_FOUND, "pvc/shop/db/disk.img': No such file" },
+	{ "true", ERR_NOT_FOUND, "pvc/shop/db/disk.img': No such file" },
+	{ "mkdir -p pvc outside/db; touch outside/db/disk.img; ln -s ../outside pvc/shop", ERR_INVALID, "links are not followed" },
+	{ "mkdir -p pvc/shop/db; touch secret; ln -s ../../../secret pvc/shop/db/disk.img", ERR_INVALID, "is no file" },
+	{ "mkdir -p pvc/shop/db/disk.img", ERR_INVALID, "is no file" },
+};
+/* clang-format on */
+
+/* At the target of a migration: no hostDisk's folder has to have it, and nothing is made. */
+START_TEST(test_a_shared_one_is_there)
+{
+	struct volume_work work = { .kind = VOLUME_WORK_CHECK,
+		.volume = (char *)"data",
+		.target = w.file,
+		.claimed = true };
+	struct op op = { .kind = OP_PREPARE, .directory = w.run, .work = &work, .n_work = 1 };
+
+	shell(shared[_i].made);
+	shell("find pvc >before || true");
+	ck_assert_msg(run_op(&op) == (int)shared[_i].code, "%s: %d %s", shared[_i].made, w.err.code,
+		w.err.msg);
+	ck_assert_msg(strstr(w.err.msg, shared[_i].words), "%s: %s", shared[_i].made, w.err.msg);
+	shell("find pvc >after || true; cmp before after");
+}
+END_TEST
+
 /* ---- filled ---------------------------------------------------------------------------------- */
 
 START_TEST(test_it_is_filled_once)
@@ -325,6 +355,7 @@ Suite *test_claim_file_suite(void)
 	tcase_add_test(tcase, test_an_overlay_takes_it_for_raw);
 	tcase_add_test(tcase, test_it_is_removed_with_its_folder);
 	tcase_add_loop_test(tcase, test_no_link_leads_out, 0, ARRAY_SIZE(bad));
+	tcase_add_loop_test(tcase, test_a_shared_one_is_there, 0, ARRAY_SIZE(shared));
 	tcase_add_test(tcase, test_what_is_removed_is_no_link);
 	tcase_add_test(tcase, test_it_is_filled_once);
 	tcase_add_test(tcase, test_it_is_copied_as_it_is);

@@ -444,10 +444,11 @@ static void make_claims(struct world *w, const struct op *op)
 {
 	for (size_t i = 0; i < op->n_work; i++) {
 		const struct volume_work *work = &op->work[i];
-		const char *file = work->claimed ? work->base : work->target;
+		bool claimed = work->claimed && work->kind == VOLUME_WORK_OVERLAY;
+		const char *file = claimed ? work->base : work->target;
 		autofree char *folder = xstrndup(file, (size_t)(strrchr(file, '/') - file));
 
-		if (work->claimed || work->kind == VOLUME_WORK_CLAIM ||
+		if (claimed || work->kind == VOLUME_WORK_CLAIM ||
 			work->kind == VOLUME_WORK_CLAIM_FOLDER)
 			fake_claim(w, folder, true);
 	}
