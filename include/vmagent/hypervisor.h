@@ -56,7 +56,8 @@
 	X(PROBE, "probe", LANE_PROBE, 90)                         \
 	X(SCREENSHOT, "screenshot", LANE_ERRAND, 15)              \
 	X(FORWARD, "port-forward", LANE_ERRAND, 15)               \
-	X(COMPARE, "compare-host", LANE_READ, 30)
+	X(COMPARE, "compare-host", LANE_READ, 30)                 \
+	X(LOOK, "look-for-files", LANE_READ, 5)
 
 /*
  * GUEST is for what a user does to a run that lives; hung there, it is in the way of no stop. AGENT
@@ -141,6 +142,9 @@ struct volume_work {
 	struct media_file *files; /* owned; MEDIUM, FOLDER, TABLE: a Secret may be among them */
 	size_t n_files;
 };
+/* Whether it is of what must be there before a run: that alone is what LOOK looks for, and it
+ * makes nothing. */
+bool volume_work_is_expected(const struct volume_work *work);
 
 struct op_network {   /* a libvirt network that is to be there before the domain starts */
 	char *name;   /* owned */
@@ -176,7 +180,7 @@ struct op {
 	char *aside; /* owned or NULL; CLEAN, PURGE: under which name that folder is kept instead; its parent is made */
 	char *kept; /* owned or NULL; PREPARE: the VM's own folder, which it is to have; PURGE: which goes; MIGRATE_…_NVRAM: where the file is */
 	char *nvram; /* owned or NULL; MIGRATE_WRITE_NVRAM: what that is to hold (core/nvram.h) */
-	struct volume_work *work; /* owned; PREPARE, FILL */
+	struct volume_work *work; /* owned; PREPARE, FILL, LOOK */
 	size_t n_work;
 	struct op_network *networks; /* owned; START */
 	size_t n_networks;
@@ -251,7 +255,7 @@ struct op_result {
 	size_t n_domains;
 	struct domain_detail *detail; /* owned or NULL */
 	char *words; /* owned or NULL; WORDS: the last lines that QEMU wrote, OUTPUT_MAX bytes at most */
-	char *text; /* owned or NULL; MIGRATE_PREPARE, MIGRATE_RELAY: the offer; MIGRATE_READ_NVRAM: core/nvram.h; COMPARE: core/host_report.h; FILL: there was a file, which is kept; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
+	char *text; /* owned or NULL; MIGRATE_PREPARE, MIGRATE_RELAY: the offer; MIGRATE_READ_NVRAM: core/nvram.h; COMPARE: core/host_report.h; LOOK: what is missing (core/migration_check.h); FILL: there was a file, which is kept; START: why its limits are not in force; AGENT_INFO: the agent's answer, as it came from the guest; AGENT_LOOK: a
 		     * JSON object of such answers by command, without those that it could not give */
 	char *fallback; /* owned or NULL; START: why the guest has QEMU's own network stack */
 	char *image;    /* owned or NULL; SCREENSHOT: a PNG, SCREENSHOT_MAX bytes at most */

@@ -44,6 +44,20 @@ const char *domain_event_kind_name(enum domain_event_kind kind)
 	return (size_t)kind < DOMAIN_EVENT_MAX ? event_kinds[kind] : "?";
 }
 
+bool volume_work_is_expected(const struct volume_work *work)
+{
+	static const bool expected[VOLUME_WORK_MAX] = {
+		[VOLUME_WORK_CHECK] = true,
+		[VOLUME_WORK_OVERLAY] = true,
+		[VOLUME_WORK_LINK] = true,
+		[VOLUME_WORK_BRIDGE] = true,
+		[VOLUME_WORK_DEVICE] = true,
+		[VOLUME_WORK_PROGRAM] = true,
+	};
+
+	return expected[work->kind] && !(work->kind == VOLUME_WORK_OVERLAY && work->claimed);
+}
+
 static void files_free(struct media_file *files, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -159,6 +159,11 @@ static check_fn *const functions[MIGRATION_CHECK_MAX] = {
 };
 /* clang-format on */
 
+const char *migration_check_name(enum migration_check check)
+{
+	return fields[check];
+}
+
 void migration_facts_done(struct migration_facts *facts)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(facts->words); i++)

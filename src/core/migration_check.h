@@ -73,6 +73,9 @@ struct migration_facts {
 };
 void migration_facts_done(struct migration_facts *facts);
 
+/* As the field of a finding. */
+const char *migration_check_name(enum migration_check check);
+
 /* Adds a finding for each check that fails. */
 void migration_check(const struct migration_facts *facts, struct findings *ret);
 

@@ -15,8 +15,8 @@ static bool is_of_files(const struct op *op)
 	enum op_kind kind = op->kind;
 
 	return kind == OP_PREPARE || kind == OP_CLEAN || kind == OP_DROP || kind == OP_FILL ||
-		kind == OP_MIGRATE_READ_NVRAM || kind == OP_MIGRATE_WRITE_NVRAM ||
-		(kind == OP_PURGE && op->aside);
+		kind == OP_LOOK || kind == OP_MIGRATE_READ_NVRAM ||
+		kind == OP_MIGRATE_WRITE_NVRAM || (kind == OP_PURGE && op->aside);
 }
 
 static void host_start(struct hypervisor *hv)

@@ -62,6 +62,11 @@ static void on_clean(uv_work_t *work)
 	image_clean(work->data);
 }
 
+static void on_look(uv_work_t *work)
+{
+	image_look(work->data);
+}
+
 static void on_read_nvram(uv_work_t *work)
 {
 	image_read_nvram(work->data);
@@ -75,6 +80,8 @@ static void on_write_nvram(uv_work_t *work)
 /* What there is to it. */
 static uv_work_cb piece_of(enum op_kind kind)
 {
+	if (kind == OP_LOOK)
+		return on_look;
 	if (kind == OP_MIGRATE_READ_NVRAM)
 		return on_read_nvram;
 	return kind == OP_MIGRATE_WRITE_NVRAM ? on_write_nvram : on_clean;

@@ -3,6 +3,8 @@
  * The volumes of a run: OP_PREPARE makes them, OP_CLEAN removes the run's folder, OP_FILL fills a
  * claim, OP_DROP removes it. OP_CLEAN and OP_PURGE may have it kept under another name. And the
  * file in which its firmware keeps its variables: OP_MIGRATE_READ_NVRAM, OP_MIGRATE_WRITE_NVRAM.
+ * OP_LOOK looks for a peer whether PREPARE would find what it needs, in its words, and tells nothing
+ * of what is not below the roots.
  * Checks and removals run on libuv's pool, images are made by qemu-img as a limited child that dies
  * with the agent. Nothing appears under its final name before it is whole and on disk.
  */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/image_format.h"
+#include "core/migration_check.h"
 #include "io/image_private.h"
 
 #define FOLDER_MODE 0711 /* QEMU's user must get through */
@@ -88,6 +89,28 @@ static int refuse_place(struct job *job, const struct volume_work *work, const c
 		work->volume, path, real, roots);
 }
 
+/* Also what is no way to anything: a link into the void tells that there is none. */
+int image_check_way(struct job *job, const struct volume_work *work, const char *path,
+	const char *const own[2])
+{
+	const struct image_roots *roots = &job->image->roots;
+	bool disk = work->kind == VOLUME_WORK_CHECK;
+	autofree char *part = xstrdup(path);
+	char real[PATH_MAX];
+	struct stat st;
+
+	if (job->op.kind != OP_LOOK)
+		return 0;
+	while (lstat(part, &st) < 0 && strrchr(part, '/') > part)
+		*strrchr(part, '/') = '\0';
+	if (realpath(part, real) &&
+		(is_below(real, disk ? roots->host_disks : roots->images) || is_below(real, own)))
+		return 0;
+	return err_set(&job->err, ERR_FORBIDDEN,
+		"volume '%s': '%s' leads to nothing below a folder that the configuration allows (%s)",
+		work->volume, path, disk ? "hostDiskRoots" : "imageRoots");
+}
+
 /* A guest writes to its hostDisks: never to what the others are made of. at is path,
  * or another way there. */
 static int check_roots(struct job *job, const struct volume_work *work, const char *path,
@@ -95,6 +118,8 @@ static int check_roots(struct job *job, const struct volume_work *work, const ch
 {
 	char real[PATH_MAX];
 
+	if (image_check_way(job, work, path, NULL) < 0)
+		return -(int)job->err.code;
 	if (!realpath(at, real))
 		return image_fail_at(job, work, path, errno);
 	if (is_below(real, job->image->roots.host_disks))
@@ -236,14 +261,28 @@ static int check_claimed(struct job *job, const struct volume_work *work, const 
 	return put_link(job, work, work->link, work->base);
 }
 
+static int find_file(struct job *job, const struct volume_work *work, char ret_real[PATH_MAX])
+{
+	if (image_find(job, work, ret_real) < 0 || image_check_kind(job, work, ret_real) < 0)
+		return -(int)job->err.code;
+	return 0;
+}
+
+static int find_base(struct job *job, const struct volume_work *work, const char **ret_format,
+	char ret_real[PATH_MAX])
+{
+	if (find_file(job, work, ret_real) < 0)
+		return -(int)job->err.code;
+	return image_check_format(job, work, ret_real, ret_format, NULL);
+}
+
 static int check_base(struct job *job, const struct volume_work *work, const char **ret_format)
 {
 	char real[PATH_MAX];
 
 	if (work->claimed)
 		return check_claimed(job, work, ret_format);
-	if (image_find(job, work, real) < 0 || image_check_kind(job, work, real) < 0 ||
-		image_check_format(job, work, real, ret_format, NULL) < 0)
+	if (find_base(job, work, ret_format, real) < 0)
 		return -(int)job->err.code;
 	return put_link(job, work, work->link, real);
 }
@@ -252,9 +291,14 @@ static int link_file(struct job *job, const struct volume_work *work)
 {
 	char real[PATH_MAX];
 
-	if (image_find(job, work, real) < 0 || image_check_kind(job, work, real) < 0)
+	if (find_file(job, work, real) < 0)
 		return -(int)job->err.code;
 	return put_link(job, work, work->target, real);
+}
+
+static int check_target(struct job *job, const struct volume_work *work)
+{
+	return work->claimed ? image_check_claim(job, work) : check_file(job, work, work->target);
 }
 
 static int make_folder(struct job *job, const char *path, const char *whose)
@@ -281,8 +325,7 @@ static int check_work(struct job *job, size_t i)
 
 	switch (work->kind) {
 	case VOLUME_WORK_CHECK:
-		return work->claimed ? image_check_claim(job, work)
-				     : check_file(job, work, work->target);
+		return check_target(job, work);
 	case VOLUME_WORK_CREATE_RAW:
 		return create_raw(job, work);
 	case VOLUME_WORK_CLAIM:
@@ -319,6 +362,47 @@ void image_check(struct job *job)
 
 	for (size_t i = 0; i < job->op.n_work && ret == 0; i++)
 		ret = check_work(job, i);
+}
+
+/* ---- looked for ------------------------------------------------------------------------------ */
+
+static enum migration_check look_for(struct job *job, const struct volume_work *work)
+{
+	const char *format;
+	char real[PATH_MAX];
+
+	if (work->kind == VOLUME_WORK_CHECK)
+		check_target(job, work);
+	else if (work->kind == VOLUME_WORK_OVERLAY)
+		find_base(job, work, &format, real);
+	else if (work->kind == VOLUME_WORK_LINK)
+		find_file(job, work, real);
+	else {
+		image_check_host(job, work);
+		return MIGRATION_CHECK_NETWORKS;
+	}
+	return MIGRATION_CHECK_VOLUMES;
+}
+
+void image_look(struct job *job)
+{
+	struct findings missing = { 0 };
+
+	for (size_t i = 0; i < job->op.n_work; i++) {
+		const struct volume_work *work = &job->op.work[i];
+		enum migration_check check;
+
+		if (!volume_work_is_expected(work))
+			continue;
+		job->err = (struct err){ .code = ERR_OK };
+		check = look_for(job, work);
+		if (job->err.code)
+			findings_add(&missing, NULL, migration_check_name(check), "%s",
+				job->err.msg);
+	}
+	job->err = (struct err){ .code = ERR_OK };
+	job->text = migration_findings_write(&missing);
+	findings_done(&missing);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

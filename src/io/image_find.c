@@ -78,37 +78,41 @@ static char *only_file(const char *folder, size_t *ret_n)
 	return name;
 }
 
-static int enter_disks(struct job *job, const struct volume_work *work, char **path)
+static int enter_disks(struct job *job, const struct volume_work *work, struct found *found)
 {
-	autofree char *folder = xasprintf("%s/" FOLDER_DISKS, *path);
+	autofree char *folder = xasprintf("%s/" FOLDER_DISKS, found->path), *name = NULL;
 	size_t n;
-	autofree char *name = only_file(folder, &n);
 
+	if (image_check_way(job, work, folder, found->own) < 0)
+		return -(int)job->err.code;
+	name = only_file(folder, &n);
 	if (!name)
 		return err_set(&job->err, n ? ERR_INVALID : ERR_NOT_FOUND,
 			"volume '%s': '%s' has %s; the file to use can be named by its path",
 			work->volume, folder, n ? "more than one file" : "no file");
-	free(*path);
-	*path = xasprintf("%s/%s", folder, name);
+	free(found->path);
+	found->path = xasprintf("%s/%s", folder, name);
 	return 0;
 }
 
 /* Into the image, where it is a folder; a kernel lies in nothing else. */
-static int enter_image(struct job *job, const struct volume_work *work, char **path)
+static int enter_image(struct job *job, const struct volume_work *work, struct found *found)
 {
 	bool boot = work->kind == VOLUME_WORK_LINK;
 	const char *inner = work->inner;
 	struct stat st;
 
-	if (stat(*path, &st) < 0)
-		return image_fail_at(job, work, *path, errno);
+	if (image_check_way(job, work, found->path, found->own) < 0)
+		return -(int)job->err.code;
+	if (stat(found->path, &st) < 0)
+		return image_fail_at(job, work, found->path, errno);
 	if (!S_ISDIR(st.st_mode) && !boot)
 		return 0;
 	if (!inner)
-		return enter_disks(job, work, path);
-	inner = xasprintf("%s/%s", *path, inner + (*inner == '/'));
-	free(*path);
-	*path = (char *)inner;
+		return enter_disks(job, work, found);
+	inner = xasprintf("%s/%s", found->path, inner + (*inner == '/'));
+	free(found->path);
+	found->path = (char *)inner;
 	return 0;
 }
 
@@ -118,7 +122,9 @@ int image_find(struct job *job, const struct volume_work *work, char ret_real[PA
 	int ret = find_image(job, work, &found);
 
 	if (ret == 0)
-		ret = enter_image(job, work, &found.path);
+		ret = enter_image(job, work, &found);
+	if (ret == 0)
+		ret = image_check_way(job, work, found.path, found.own);
 	if (ret == 0 && !realpath(found.path, ret_real))
 		ret = image_fail_at(job, work, found.path, errno);
 	if (ret == 0)

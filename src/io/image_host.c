@@ -19,8 +19,8 @@ static int check_device(struct job *job, const struct volume_work *work)
 
 	if (!if_nametoindex(work->target))
 		return err_set(&job->err, ERR_IO,
-			"interface '%s': this host has no network device '%s': make it, or name "
-			"another in its network",
+			"interface '%s': there is no network device '%s': make it, or name another "
+			"in its network",
 			work->volume, work->target);
 	if (work->kind == VOLUME_WORK_BRIDGE && access(bridge, F_OK) < 0)
 		return err_set(&job->err, ERR_IO,
@@ -44,8 +44,8 @@ static int check_program(struct job *job, const struct volume_work *work)
 		path += len;
 	}
 	return err_set(&job->err, ERR_IO,
-		"interface '%s' needs '%s', which this host does not have: install it",
-		work->volume, work->target);
+		"interface '%s' needs '%s', which is not there: install it", work->volume,
+		work->target);
 }
 
 /* What the kernel shows there is there; whether it can be used is libvirt's to say. */

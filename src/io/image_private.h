@@ -37,6 +37,13 @@ struct job { /* one op under way */
 
 /* On the pool: everything of PREPARE but qemu-img. Fills job->err. */
 void image_check(struct job *job);
+/* … what of it finds what is there already, and makes nothing: all that is missing, into
+ * job->text. */
+void image_look(struct job *job);
+/* For that alone: whether the way to path, as far as there is one, stays below the roots, or
+ * below one of `own` (or NULL). Whoever asks does not learn what else there is. */
+int image_check_way(struct job *job, const struct volume_work *work, const char *path,
+	const char *const own[2]);
 /* image_host.c: whether the host has what is no file. Fills job->err. */
 int image_check_host(struct job *job, const struct volume_work *work);
 /* On the pool: the images are whole; makes them durable and gives them their names. */

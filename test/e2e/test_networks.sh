@@ -75,7 +75,7 @@ nad red 10 | put red.yaml
 guest one ', ports: [ { port: 7070 } ]' red
 guest two '' red
 soon 'a bridge that is not there is waited for, by its name' \
-	eval "get vmi one .status.conditions | grep -q \"this host has no network device 'ovs0'\""
+	eval "get vmi one .status.conditions | grep -q \"there is no network device 'ovs0'\""
 guest three '' blue
 soon '… and so is a definition' \
 	eval "get vmi three .status.conditions | grep -q \"no NetworkAttachmentDefinition 'blue'\""

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/migration_check.h"
 #include "io/image.h"
 
 Suite *test_image_suite(void);
@@ -26,6 +27,7 @@ static struct world {
 	struct image_map map;
 	char map_folder[80];
 	struct err err;
+	char text[2048]; /* of the result */
 	unsigned results;
 } w;
 
@@ -47,6 +49,7 @@ static void on_result(void *ctx, const struct op_result *result)
 {
 	(void)ctx;
 	w.err = result->err;
+	copy_str(w.text, sizeof(w.text), result->text ? result->text : "");
 	w.results++;
 }
 
@@ -653,6 +656,116 @@ START_TEST(test_paths_of_the_host)
 }
 END_TEST
 
+/* ---- looked for, for a peer that asks -------------------------------------------------------- */
+
+#define OUT "leads to nothing below a folder that the configuration allows"
+
+/* clang-format off */
+static const struct looked {
+	const char *made;                    /* in the world's folder */
+	enum volume_work_kind kind;
+	const char *path, *inner;            /* the path is below that folder */
+	const char *words;                   /* NULL: nothing is missing */
+	const char *or_made;                 /* what makes no difference to whoever asks; or NULL */
+} looked[] = {
+	{ "touch disks/a",                          VOLUME_WORK_CHECK, "disks/a", NULL, NULL, "touch disks/b; ln -s b disks/a" },
+	{ "true",                                   VOLUME_WORK_CHECK, "disks/a", NULL, "disks/a': No such file or directory", NULL },
+	{ "true",                                   VOLUME_WORK_CHECK, "disks/a/b", NULL, "it fails at", NULL },
+	{ "mkdir disks/a",                          VOLUME_WORK_CHECK, "disks/a", NULL, "neither a file nor a block device", "mkfifo disks/a" },
+	{ "ln -s ../secret disks/a",                VOLUME_WORK_CHECK, "disks/a", NULL, OUT " (hostDiskRoots)", "ln -s ../secret disks/a; touch secret" },
+	{ "ln -s .. disks/up",                      VOLUME_WORK_CHECK, "disks/up/secret", NULL, OUT, "ln -s .. disks/up; touch secret" },
+	{ "ln -s .. disks/up; mkdir out",           VOLUME_WORK_CHECK, "disks/up/out/a", NULL, OUT, "ln -s .. disks/up" },
+	{ "true",                                   VOLUME_WORK_CHECK, "secret", NULL, OUT, "touch secret" },
+	{ "true",                                   VOLUME_WORK_CHECK, "images/a", NULL, OUT, "touch images/a" },
+	{ "truncate -s 1M images/a",                VOLUME_WORK_OVERLAY, "images/a", NULL, NULL, "qemu-img create -q -f qcow2 images/a 1M" },
+	{ "true",                                   VOLUME_WORK_OVERLAY, "images/a", NULL, "images/a': No such file or directory", NULL },
+	{ "echo secret >secret; qemu-img create -q -f qcow2 -F raw -b ../secret images/a 1M", VOLUME_WORK_OVERLAY, "images/a", NULL, "refers to another file", NULL },
+	{ "ln -s ../secret images/a",               VOLUME_WORK_OVERLAY, "images/a", NULL, OUT " (imageRoots)", "ln -s ../secret images/a; touch secret" },
+	{ "mkdir images/a out; touch out/a out/b; ln -s ../../out images/a/disk", VOLUME_WORK_OVERLAY, "images/a", NULL, OUT, "mkdir images/a; ln -s ../../out images/a/disk" },
+	{ "mkdir -p images/a/disk",                 VOLUME_WORK_OVERLAY, "images/a", NULL, "no file", "mkdir images/a" },
+	{ "mkdir images/a",                         VOLUME_WORK_OVERLAY, "images/a", "../../secret", OUT, "mkdir images/a; touch secret" },
+	{ "mkdir images/a; touch images/a/vmlinuz", VOLUME_WORK_LINK, "images/a", "/vmlinuz", NULL, NULL },
+	{ "mkdir images/a",                         VOLUME_WORK_LINK, "images/a", "/vmlinuz", "images/a/vmlinuz': No such file or directory", NULL },
+	{ "ln -s .. images/a",                      VOLUME_WORK_LINK, "images/a", "/secret", OUT, "ln -s .. images/a; touch secret" },
+};
+/* clang-format on */
+
+static void in_folder(const char *command)
+{
+	shell("cd '%s' && (%s)", w.folder, command);
+}
+
+/* Nothing is made for it, not even the run's folder. */
+static void look_for(const struct looked *row)
+{
+	autofree char *path = path_in(w.folder, row->path), *target = path_in(w.run, "root"),
+		      *link = path_in(w.run, "root.base");
+	bool check = row->kind == VOLUME_WORK_CHECK;
+	struct volume_work work = { .kind = row->kind,
+		.volume = (char *)"root",
+		.target = check ? path : target,
+		.base = check ? NULL : path,
+		.inner = (char *)row->inner,
+		.link = link };
+
+	in_folder("find * >.before");
+	ck_assert_int_eq(run_op(OP_LOOK, &work, 1), ERR_OK);
+	in_folder("find * >.after; cmp .before .after");
+}
+
+START_TEST(test_looked_for)
+{
+	const struct looked *row = &looked[_i];
+	char first[sizeof(w.text)];
+
+	in_folder(row->made);
+	look_for(row);
+	copy_str(first, sizeof(first), w.text);
+	ck_assert_msg(row->words ? strstr(first, row->words) != NULL : streq(first, "[]"), "%s: %s",
+		row->made, first);
+	if (!row->or_made)
+		return;
+	in_folder("rm -rf disks/* images/* secret out");
+	in_folder(row->or_made);
+	look_for(row);
+	ck_assert_str_eq(w.text, first);
+}
+END_TEST
+
+/* What a start makes is not looked for. */
+START_TEST(test_all_that_is_missing)
+{
+	autofree char *disk = path_in(w.disks, "a"), *made = path_in(w.disks, "b"),
+		      *image = path_in(w.images, "c"), *target = path_in(w.run, "root");
+	struct volume_work work[] = {
+		{ .kind = VOLUME_WORK_CHECK, .volume = (char *)"one", .target = disk },
+		{ .kind = VOLUME_WORK_CREATE_RAW, .volume = (char *)"two", .target = made },
+		{ .kind = VOLUME_WORK_EMPTY, .volume = (char *)"three", .target = target },
+		{ .kind = VOLUME_WORK_OVERLAY,
+			.volume = (char *)"four",
+			.target = target,
+			.base = image },
+		{ .kind = VOLUME_WORK_BRIDGE, .volume = (char *)"lan", .target = (char *)"no-br0" },
+		{ .kind = VOLUME_WORK_PROGRAM,
+			.volume = (char *)"pod",
+			.target = (char *)"no-passt" },
+	};
+	struct findings missing = { 0 };
+
+	ck_assert_int_eq(run_op(OP_LOOK, work, ARRAY_SIZE(work)), ERR_OK);
+	migration_findings_read(w.text, &missing);
+	ck_assert_uint_eq(missing.n, 4);
+	ck_assert_str_eq(missing.list[0].field, "volumes");
+	ck_assert_ptr_nonnull(strstr(missing.list[0].message, "volume 'one'"));
+	ck_assert_ptr_nonnull(strstr(missing.list[1].message, "volume 'four'"));
+	ck_assert_str_eq(missing.list[2].field, "networks");
+	ck_assert_ptr_nonnull(strstr(missing.list[2].message, "no network device 'no-br0'"));
+	ck_assert_ptr_nonnull(strstr(missing.list[3].message, "'no-passt', which is not there"));
+	findings_done(&missing);
+	ck_assert(!exists(made) && !exists(w.run));
+}
+END_TEST
+
 Suite *test_image_suite(void)
 {
 	Suite *suite = suite_create("image");
@@ -690,6 +803,8 @@ Suite *test_image_suite(void)
 	tcase_add_test(tcase, test_kept_aside);
 	tcase_add_test(tcase, test_what_is_empty_is_not_kept);
 	tcase_add_test(tcase, test_cannot_be_kept_aside);
+	tcase_add_loop_test(tcase, test_looked_for, 0, ARRAY_SIZE(looked));
+	tcase_add_test(tcase, test_all_that_is_missing);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

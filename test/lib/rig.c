@@ -107,6 +107,7 @@ static void work(struct rig *r, const struct op *op, struct op_result *result)
 	case OP_SCREENSHOT:
 	case OP_FORWARD:
 	case OP_COMPARE:
+	case OP_LOOK:
 	case OP_MIGRATE_PREPARE:
 	case OP_MIGRATE:
 	case OP_MIGRATE_WATCH:

@@ -268,6 +268,7 @@ static const struct {
 	{ OP_SCREENSHOT, "screenshot", LANE_ERRAND, 15000 },
 	{ OP_FORWARD, "port-forward", LANE_ERRAND, 15000 },
 	{ OP_COMPARE, "compare-host", LANE_READ, 30000 },
+	{ OP_LOOK, "look-for-files", LANE_READ, 5000 },
 };
 _Static_assert(ARRAY_SIZE(ops) == OP_KIND_MAX, "a row for each op");
 
