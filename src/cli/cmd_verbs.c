@@ -195,7 +195,8 @@ const struct command command_migrate = {
 	.details =
 		"The guest goes on while its memory, and those of its disks that are on this host alone, are copied.\n"
 		"Without --to it goes to the one of the peers that would take it which has the most memory free.\n"
-		"--check moves nothing: it prints all that stands in the way, on this host and on the others.\n"
+		"--check moves nothing: it prints all that stands in the way, on this host and on the others,\n"
+		"where the files and bridges are looked for that the guest would need.\n"
 		"--wait returns only when it has ended, with 1 if it failed, and shows on the way how far it is; when\n"
 		"TIME is over (default: for ever), or with Ctrl-C, the migration goes on.\n"
 		"It needs 'migrations: {enabled: true}' in the configuration of both agents.",

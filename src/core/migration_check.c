@@ -164,6 +164,14 @@ const char *migration_check_name(enum migration_check check)
 	return fields[check];
 }
 
+bool migration_findings_are_late(const struct findings *findings)
+{
+	for (size_t i = 0; i < findings->n; i++)
+		if (streq(findings->list[i].field, fields[MIGRATION_CHECK_LATE]))
+			return true;
+	return false;
+}
+
 void migration_facts_done(struct migration_facts *facts)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(facts->words); i++)

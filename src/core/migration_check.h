@@ -9,7 +9,8 @@
 #include "core/manifest.h"
 
 /* X(constant, name, as the field of a finding) in the order in which they are told. Those of the
- * second part are what a start here would wait for, in that one's words. */
+ * second part are what a start here would wait for, in that one's words; the last is of a host that
+ * has not found out yet. */
 #define MIGRATION_CHECKS(X)               \
 	X(ENABLED, "migrations")          \
 	X(HOST, "host")                   \
@@ -36,7 +37,8 @@
 	X(MEDIA, "media")                 \
 	X(NETWORKS, "networks")           \
 	X(MACS, "macAddresses")           \
-	X(ROOM, "capacity")
+	X(ROOM, "capacity")               \
+	X(LATE, "peer")
 
 enum migration_check {
 #define X(c, t) MIGRATION_CHECK_##c,
@@ -75,6 +77,8 @@ void migration_facts_done(struct migration_facts *facts);
 
 /* As the field of a finding. */
 const char *migration_check_name(enum migration_check check);
+/* Whether there is one that another time may not be found. */
+bool migration_findings_are_late(const struct findings *findings);
 
 /* Adds a finding for each check that fails. */
 void migration_check(const struct migration_facts *facts, struct findings *ret);

@@ -84,6 +84,11 @@ uint64_t ops_plan_describe(struct agent *agent, const char *domain); /* returns 
 /* What libvirt says of this host, and whether it can have that CPU (NULL: none); takes
  * cpu; returns its id. */
 uint64_t ops_plan_compare(struct agent *agent, char *cpu);
+/* Whether that is here which a run of that name would need: takes its work, all that PREPARE would
+ * have to do; returns its id. */
+uint64_t ops_plan_look(struct agent *agent, struct op *needs);
+/* … of which what both hosts of a migration reach is not made. */
+void ops_expect_shared(const struct vmi_spec *spec, struct op *op);
 uint64_t ops_plan_drop(struct agent *agent, char *folder); /* takes folder; returns its id */
 /* What fills a claim; takes work; returns its id. */
 uint64_t ops_plan_fill(struct agent *agent, const struct record *claim, struct volume_work *work);

@@ -153,6 +153,13 @@ struct report {      /* what libvirt says of this host, asked for at each connec
 	uint64_t op; /* 0: none under way */
 };
 
+#define LOOKS_MAX 2 /* at a time: what hangs takes no more of libuv's pool */
+
+struct look {             /* for files that a guest of that peer would need: inquiries.c */
+	uint64_t op;      /* 0: none under way */
+	const char *peer; /* borrowed from the configuration */
+};
+
 struct past {                   /* where a machine went, or that it came here */
 	char *ns, *name, *peer; /* owned */
 	char owner[UID_SIZE];
@@ -248,8 +255,9 @@ struct agent {
 	struct letter *letters; /* owned */
 	size_t n_letters, cap_letters;
 	struct report report;
-	struct inquiry *inquiries; /* owned: arrivals.c */
+	struct inquiry *inquiries; /* owned: inquiries.c */
 	size_t n_inquiries, cap_inquiries;
+	struct look looks[LOOKS_MAX];
 	struct asked_check **checks; /* owned: checks.c */
 	size_t n_checks, cap_checks;
 	/* Borrowed: what comes with the guest that is looked at just now, or NULL. */

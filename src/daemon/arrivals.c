@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guests that are to come: libvirt is asked what of this host decides whether they can, then all
- * that stands in their way is told at once; or this host gets ready, and a run waits for what will
- * be sent. Until then nothing is made.
+ * Guests that are to come: of what libvirt and the files of this host say (inquiries.c) all that
+ * stands in their way is told at once; or this host gets ready, and a run waits for what will be
+ * sent. Until then nothing is made.
  */
 #include <string.h>
 
@@ -10,21 +10,10 @@
 #include "core/host_report.h"
 #include "core/json.h"
 #include "core/migration_check.h"
-#include "daemon/arrivals.h"
+#include "core/domxml.h"
+#include "daemon/arrivals_private.h"
 #include "daemon/migration_objects.h"
 #include "daemon/obstacles.h"
-
-/* Of one peer at a time, which asks for more again: none keeps the others from being heard. */
-#define INQUIRIES_MAX 16
-#define CPU_MAX       65536 /* bytes of XML */
-
-struct inquiry { /* somebody waits for libvirt's answer */
-	uint64_t op;
-	msec until;
-	const char *peer; /* borrowed from the configuration */
-	struct handover handover;
-	char *document; /* owned: the handover's */
-};
 
 struct arrival { /* a guest that is to come */
 	struct agent *agent;
@@ -34,7 +23,8 @@ struct arrival { /* a guest that is to come */
 	struct now now;
 	/* What it is, as far as that can be read: */
 	struct records objects;
-	struct vmi *vmi; /* owned or NULL */
+	struct vmi *vmi;  /* owned or NULL */
+	struct op *needs; /* borrowed: of which the work is wanted, or NULL */
 };
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -148,6 +138,19 @@ static char *media_words(const struct arrival *a, const struct machine *m)
 		"same there: restart it first");
 }
 
+/* All that PREPARE would have to do for it. */
+static void list_needs(const struct arrival *a, const struct machine *m)
+{
+	const struct vmi_spec *spec = &m->vmi->typed;
+	autofree char *directory = agent_run_directory(a->agent, m->vmi);
+
+	a->needs->ns = xstrdup(a->ns);
+	a->needs->name = xstrdup(a->name);
+	volume_works(spec, directory, &a->needs->work, &a->needs->n_work);
+	ops_expect_shared(spec, a->needs);
+	networks_fill_prepare(a->agent, m, a->needs);
+}
+
 /* As a run that finds here what comes with it. */
 static void run_facts(const struct arrival *a, struct migration_facts *f)
 {
@@ -163,6 +166,8 @@ static void run_facts(const struct arrival *a, struct migration_facts *f)
 		obstacle_words(a, &m, f);
 	if (!f->words[MIGRATION_CHECK_MEDIA])
 		f->words[MIGRATION_CHECK_MEDIA] = media_words(a, &m);
+	if (a->needs)
+		list_needs(a, &m);
 	a->agent->beside = NULL;
 }
 
@@ -348,146 +353,77 @@ static void settle(struct arrival *a, const struct findings *findings)
 		admit(a);
 }
 
-static void judge(struct agent *agent, const struct inquiry *inquiry, const char *report,
-	struct now now)
+static void arrival_begin(struct arrival *a, struct agent *agent, const struct inquiry *inquiry,
+	cJSON *json, struct now now)
 {
-	cJSON *json = json_read(inquiry->document);
-	struct arrival a = { .agent = agent,
+	*a = (struct arrival){ .agent = agent,
 		.inquiry = inquiry,
 		.json = json,
 		.ns = cargo_text(json, "namespace"),
 		.name = cargo_text(json, "name"),
 		.now = now };
+}
+
+static void arrival_done(struct arrival *a)
+{
+	records_done(&a->objects);
+	vmi_free(a->vmi);
+}
+
+/* What is not there keeps a start waiting, which is what PREPARE is: it may come yet. */
+static void add_missing(const char *missing, struct findings *ret)
+{
+	struct findings found = { 0 };
+
+	migration_findings_read(missing, &found);
+	for (size_t i = 0; i < found.n; i++) {
+		const struct finding *f = &found.list[i];
+
+		if (migration_findings_are_late(&found))
+			findings_add(ret, NULL, f->field, "%s", f->message);
+		else
+			findings_add(ret, NULL, f->field,
+				"%s; an order that names its target waits %d s for that",
+				f->message, MIGRATION_PREPARE_S);
+	}
+	findings_done(&found);
+}
+
+void arrival_judge(struct agent *agent, const struct inquiry *inquiry, const char *missing,
+	struct now now)
+{
+	cJSON *json = json_read(inquiry->document);
 	struct findings findings = { 0 };
 	struct host_report here;
+	struct arrival a;
 
-	host_report_read(report, &here);
+	arrival_begin(&a, agent, inquiry, json, now);
+	host_report_read(inquiry->report, &here);
 	if (a.ns && a.name)
 		find_out(&a, &here, &findings);
 	else
 		findings_add(&findings, NULL, "name", "it does not say which guest it is about");
+	add_missing(missing, &findings);
 	settle(&a, &findings);
 	findings_done(&findings);
 	host_report_done(&here);
-	records_done(&a.objects);
-	vmi_free(a.vmi);
+	arrival_done(&a);
 	cJSON_Delete(json);
 }
 
-/* ---- asking libvirt -------------------------------------------------------------------------- */
-
-static void forget(struct agent *agent, size_t i)
+void arrival_needs(struct agent *agent, const struct inquiry *inquiry, struct op *ret,
+	struct now now)
 {
-	free(agent->inquiries[i].document);
-	agent->inquiries[i] = agent->inquiries[--agent->n_inquiries];
-}
+	cJSON *json = json_read(inquiry->document);
+	struct migration_facts ignored = { 0 };
+	struct arrival a;
 
-void arrivals_done(struct agent *agent)
-{
-	while (agent->n_inquiries)
-		forget(agent, 0);
-	free(agent->inquiries);
-}
-
-/* That, or as much as is taken of one peer. */
-static bool is_asked(const struct agent *agent, const struct inquiry *q)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < agent->n_inquiries; i++) {
-		const struct inquiry *other = &agent->inquiries[i];
-
-		if (!streq(other->peer, q->peer))
-			continue;
-		if (++n == INQUIRIES_MAX || streq(other->handover.migration, q->handover.migration))
-			return true;
-	}
-	return false;
-}
-
-/* The peer's words go to libvirt's own parser: no more of them than a CPU takes. */
-static char *cpu_of(const char *document)
-{
-	cJSON *json = json_read(document);
-	const char *cpu = cargo_text(json, "cpu");
-	char *copy = cpu && starts_with(cpu, "<cpu") && strlen(cpu) <= CPU_MAX ? xstrdup(cpu)
-									       : NULL;
-
+	arrival_begin(&a, agent, inquiry, json, now);
+	a.needs = ret;
+	ignored.has_name = a.ns && a.name && has_name(&a);
+	if (a.ns && a.name)
+		guest_facts(&a, &ignored);
+	migration_facts_done(&ignored);
+	arrival_done(&a);
 	cJSON_Delete(json);
-	return copy;
-}
-
-void arrival_hear(struct agent *agent, const struct peer_event *event, struct now now)
-{
-	bool enabled = agent->options->migrations;
-	struct inquiry q = { .peer = peers_name(agent, event->name), .handover = *event->handover };
-
-	if (!q.peer || is_asked(agent, &q))
-		return;
-	if (enabled && !agent->connected && q.handover.kind == HANDOVER_PREPARE) {
-		put_off(handover_answer(agent, q.peer, &q.handover, HANDOVER_BUSY),
-			"it is not connected to libvirt");
-		return;
-	}
-	q.document = xstrdup(event->handover->document);
-	if (!enabled || !agent->connected) {
-		judge(agent, &q, NULL, now);
-		free(q.document);
-		return;
-	}
-	q.op = ops_plan_compare(agent, cpu_of(q.document));
-	q.until = now.boot + op_kind_deadline(OP_COMPARE);
-	q.handover.document = NULL;
-	*LIST_ADD(agent->inquiries, agent->n_inquiries, agent->cap_inquiries) = q;
-}
-
-/* Without an answer nothing is known of this host, and nothing is compared. */
-static void answer(struct agent *agent, size_t i, const char *report, struct now now)
-{
-	struct inquiry q = agent->inquiries[i];
-
-	agent->inquiries[i] = agent->inquiries[--agent->n_inquiries];
-	if (!agent->uncommitted) /* else it is not heard, and said again */
-		judge(agent, &q, report, now);
-	free(q.document);
-}
-
-void arrivals_compared(struct agent *agent, const struct op_result *result, struct now now)
-{
-	for (size_t i = 0; i < agent->n_inquiries; i++) {
-		if (agent->inquiries[i].op != result->id)
-			continue;
-		answer(agent, i, result->text, now);
-		return;
-	}
-	if (agent->report.op != result->id)
-		return;
-	agent->report.op = 0;
-	if (result->text)
-		replace_str(&agent->report.text, result->text);
-}
-
-void arrivals_turn(struct agent *agent, struct now now)
-{
-	bool asks = agent->connected && agent->options->migrations && !agent->report.asked;
-
-	if (asks) {
-		agent->report.asked = true;
-		agent->report.op = ops_plan_compare(agent, NULL);
-	}
-	for (size_t i = 0; i < agent->n_inquiries;) {
-		if (now.boot < agent->inquiries[i].until)
-			i++;
-		else
-			answer(agent, i, NULL, now);
-	}
-}
-
-msec arrivals_wake_at(const struct agent *agent)
-{
-	msec at = NEVER;
-
-	for (size_t i = 0; i < agent->n_inquiries; i++)
-		at = MIN(at, agent->inquiries[i].until);
-	return at;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What travels (cargo.c, luggage.c, variables.c), how a guest that is to come is received
- * (arrivals.c), and who is asked before it is sent (checks.c). Loop thread only.
+ * (inquiries.c, arrivals.c), and who is asked before it is sent (checks.c). Loop thread only.
  */
 #ifndef VMAGENT_DAEMON_ARRIVALS_H
 #define VMAGENT_DAEMON_ARRIVALS_H
@@ -62,14 +62,16 @@ void variables_await(struct migration *g, const struct machine *m);
 /* What came of MIGRATE_WRITE_NVRAM. */
 void variables_written(struct migration *g, const struct op_result *result);
 
-/* ---- arrivals.c ------------------------------------------------------------------------------ */
+/* ---- inquiries.c ----------------------------------------------------------------------------- */
 
-/* A PREPARE of a migration that is not known yet, or a CHECK: libvirt is asked
- * about this host first. */
+/* A PREPARE of a migration that is not known yet, or a CHECK: libvirt is asked about this host
+ * first, and for a CHECK files are looked for. */
 void arrival_hear(struct agent *agent, const struct peer_event *event, struct now now);
 /* What libvirt said of this host. */
 void arrivals_compared(struct agent *agent, const struct op_result *result, struct now now);
-void arrivals_turn(struct agent *agent, struct now now); /* libvirt took too long */
+/* What of the files is missing. */
+void arrivals_looked(struct agent *agent, const struct op_result *result, struct now now);
+void arrivals_turn(struct agent *agent, struct now now); /* one of both took too long */
 msec arrivals_wake_at(const struct agent *agent);
 void arrivals_done(struct agent *agent);
 

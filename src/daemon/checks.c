@@ -18,7 +18,7 @@
 struct candidate {
 	const char *peer; /* borrowed from the configuration */
 	bool answered;
-	bool heard; /* … by the peer itself */
+	bool heard; /* … by the peer itself, which has found out all */
 	int64_t room;
 	struct findings found;
 };
@@ -184,9 +184,10 @@ void checks_hear(struct agent *agent, const struct peer_event *event, struct now
 
 		if (!streq(one->peer, event->name) || one->answered)
 			continue;
-		one->answered = one->heard = true;
+		one->answered = true;
 		one->room = event->handover->room;
 		migration_findings_read(event->handover->document, &one->found);
+		one->heard = !migration_findings_are_late(&one->found);
 	}
 	if (c && is_complete(c))
 		settle(agent, c, now);
@@ -203,7 +204,8 @@ void checks_turn(struct agent *agent, struct now now)
 		}
 		for (size_t k = 0; k < c->n; k++)
 			if (!c->list[k].answered)
-				findings_add(&c->list[k].found, NULL, "peer",
+				findings_add(&c->list[k].found, NULL,
+					migration_check_name(MIGRATION_CHECK_LATE),
 					"it has not answered within %d s", CHECK_PATIENCE_S);
 		settle(agent, c, now);
 	}

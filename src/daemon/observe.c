@@ -378,6 +378,8 @@ void input_result(struct agent *agent, const struct input *input, struct now now
 		adopt_result(agent, input->result, now);
 	else if (in.kind == OP_COMPARE)
 		arrivals_compared(agent, input->result, now);
+	else if (in.kind == OP_LOOK)
+		arrivals_looked(agent, input->result, now);
 	else if (in.kind == OP_DROP)
 		claims_dropped(agent, input->result, now);
 	else if (in.kind == OP_FILL)

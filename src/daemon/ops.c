@@ -152,7 +152,7 @@ static void fill_migrate(const struct agent *agent, const struct machine *m, str
 }
 
 /* What both hosts reach is there already: what would be made in its place is another disk. */
-static void expect_shared(const struct vmi_spec *spec, struct op *op)
+void ops_expect_shared(const struct vmi_spec *spec, struct op *op)
 {
 	for (size_t i = 0; i < op->n_work; i++) {
 		struct volume_work *work = &op->work[i];
@@ -171,7 +171,7 @@ static void expect_shared(const struct vmi_spec *spec, struct op *op)
 static void fill_migrate_prepare(const struct agent *agent, const struct machine *m, struct op *op)
 {
 	fill_prepare(agent, m, op);
-	expect_shared(&m->vmi->typed, op);
+	ops_expect_shared(&m->vmi->typed, op);
 	fill_start(agent, m, op);
 	op->peer = xstrdup(m->migration->peer);
 	op->copies = migration_copies(&m->vmi->typed);
@@ -355,6 +355,19 @@ uint64_t ops_plan_compare(struct agent *agent, char *cpu)
 	return op->id;
 }
 
+uint64_t ops_plan_look(struct agent *agent, struct op *needs)
+{
+	struct op *op = op_new(agent, OP_LOOK);
+
+	op->ns = take(&needs->ns);
+	op->name = take(&needs->name);
+	op->work = take(&needs->work);
+	op->n_work = needs->n_work;
+	needs->n_work = 0;
+	book(agent, op);
+	return op->id;
+}
+
 uint64_t ops_plan_drop(struct agent *agent, char *folder)
 {
 	struct op *op = op_new(agent, OP_DROP);
@@ -390,7 +403,7 @@ static void set_deadline(struct agent *agent, const struct op *op, struct now no
 		return;
 	}
 	if (op->kind == OP_DESCRIBE || op->kind == OP_DROP || op->kind == OP_FILL ||
-		op->kind == OP_COMPARE)
+		op->kind == OP_COMPARE || op->kind == OP_LOOK)
 		return; /* no machine's */
 	m = machines_find(&agent->machines, op->ns, op->name);
 	if (m && m->ops[lane].id == op->id)

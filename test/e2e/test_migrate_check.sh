@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What stands in the way of a migration is told before anything is copied, all of it at once and in words: the target has
 # too little memory and disk, not the network, not the storage class, not all of the CPU, and cannot be reached the way that
-# the guest would go. What is mended is not told any more.
+# the guest would go; and what only its start would miss there: a bridge, a file. What is mended is not told any more.
 # environments: system
 # takes: 70
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -93,8 +93,19 @@ is '… as the record says' "$(at a get vmim -o jsonpath='{.items[0].status.phas
 last=$(last_tick a one)
 soon '… while the guest counts on' counts_at a one "${last:-0}"
 set_b 'reserved: { memory: 100Ti }' 'networks: { lan: { type: bridge, bridge: lan0 } }'
-soon 'with memory and a network of that name they are not told any more' eval 'tells_not capacity && found storageClasses fast'
-holds '… nor is that' not found networks .
-soon 'a CPU like the guest'\''s can be had there' eval 'tells_not cpu && found storageClasses fast'
+soon 'with memory and a network of that name they are not told any more' eval 'tells_not capacity && found networks lan0'
+holds '… but that its bridge is not there' found networks "there is no network device 'lan0'.*an order that names its target waits"
+holds '… and the rest is' found storageClasses fast
+on b ip link add lan0 type bridge
+on b mount -t sysfs sysfs /sys
+soon '… until there is one' eval 'tells_not networks && found storageClasses fast && not found peer .'
+set_b "slow: $T/b/disks/slow" "fast: $T/b/elsewhere" # below no hostDiskRoots: claims need none
+soon 'where the storage class is, the file of the claim is missed' tells volumes "$T/b/elsewhere/default/big/disk.img': No such file"
+holds '… and the class is not' not found storageClasses .
+holds '… and nothing was made for that, either' test ! -e "$T/b/elsewhere"
+mkdir -p "$T/b/elsewhere/default/big"
+truncate -s 1M "$T/b/elsewhere/default/big/disk.img"
+soon '… until it is there' eval 'tells_not volumes && found disk 9216Gi && not found peer .'
+soon 'a CPU like the guest'\''s can be had there' eval 'tells_not cpu && found disk 9216Gi'
 forget_at_b smap
 soon 'where one of its features is missing, that is told' tells cpu "the guest's CPU cannot be had there: .*smap"

@@ -146,6 +146,8 @@ static bool tune_report(struct fake *fake, const char *name, const char *value)
 		fake->read_only = streq(value, "read-only");
 	else if (streq(name, "space"))
 		fake->full = streq(value, "none");
+	else if (streq(name, "missing"))
+		copy_str(fake->missing, sizeof(fake->missing), streq(value, "none") ? "" : value);
 	else if (streq(name, "cpu"))
 		copy_str(fake->misfit, sizeof(fake->misfit), value);
 	else

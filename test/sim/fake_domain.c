@@ -7,6 +7,7 @@
 
 #include "core/domxml.h"
 #include "core/host_report.h"
+#include "core/migration_check.h"
 #include "sim.h"
 
 /* ---- domains --------------------------------------------------------------------------------- */
@@ -454,9 +455,41 @@ static void make_claims(struct world *w, const struct op *op)
 	}
 }
 
+/* Of what must be there, all that is not: in the words of the first one, or of all. */
+static void miss(struct world *w, const struct op *op, struct err *err, struct findings *ret)
+{
+	for (size_t i = 0; i < op->n_work; i++) {
+		const struct volume_work *work = &op->work[i];
+		const char *file = work->base ? work->base : work->target;
+
+		if (!volume_work_is_expected(work) || !*w->fake.missing ||
+			!streq(file, w->fake.missing))
+			continue;
+		err_set(err, ERR_NOT_FOUND, "volume '%s': '%s': No such file or directory",
+			work->volume, file);
+		findings_add(ret, NULL, migration_check_name(MIGRATION_CHECK_VOLUMES), "%s",
+			err->msg);
+	}
+}
+
+static void do_look(struct world *w, const struct op *op, struct op_result *result)
+{
+	struct findings missing = { 0 };
+	struct err ignored;
+
+	miss(w, op, &ignored, &missing);
+	result->text = migration_findings_write(&missing);
+	findings_done(&missing);
+}
+
 static void do_prepare(struct world *w, const struct op *op, struct op_result *result)
 {
-	(void)result;
+	struct findings missing = { 0 };
+
+	miss(w, op, &result->err, &missing);
+	findings_done(&missing);
+	if (result->err.code)
+		return;
 	make_claims(w, op);
 	add_dir(&w->fake, op->vmi_uid);
 	if (op->kept) /* <state>/vm/<the VM's UID> */
@@ -468,7 +501,8 @@ static void do_migrate_prepare(struct world *w, const struct op *op, struct op_r
 	do_prepare(w, op, result);
 	if (strstr(op->xml, "firmware=\"efi\""))
 		world_fail(w, "libvirt chooses no firmware for what arrives: its daemon crashes");
-	result->text = op->post_copy ? xstrdup("{\"postCopy\":true}") : NULL;
+	if (!result->err.code)
+		result->text = op->post_copy ? xstrdup("{\"postCopy\":true}") : NULL;
 }
 
 /* … without the UID. */
@@ -591,6 +625,7 @@ static effect_fn *const effects[OP_KIND_MAX] = {
 	[OP_PREPARE]  = do_prepare,
 	[OP_DESCRIBE] = do_describe,
 	[OP_COMPARE]  = do_compare,
+	[OP_LOOK]     = do_look,
 	[OP_CLAIM]    = do_claim,
 	[OP_START]    = do_start,
 	[OP_SHUTDOWN] = do_shutdown,

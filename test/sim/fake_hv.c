@@ -20,6 +20,7 @@ static const msec durations[OP_KIND_MAX] = {
 	[OP_PREPARE]  = 20,
 	[OP_DESCRIBE] = 1,
 	[OP_COMPARE]  = 1,
+	[OP_LOOK]     = 1,
 	[OP_CLAIM]    = 5,
 	[OP_START]    = 200,
 	[OP_SHUTDOWN] = 5,
@@ -100,8 +101,9 @@ void fake_tell_held(struct world *w, const struct fake_job *job, bool held)
 
 static bool same_lane(const struct op *a, const struct op *b)
 {
-	return a->kind != OP_COMPARE && op_kind_lane(a->kind) == op_kind_lane(b->kind) &&
-		streq(a->ns, b->ns) && streq(a->name, b->name);
+	return a->kind != OP_COMPARE && a->kind != OP_LOOK &&
+		op_kind_lane(a->kind) == op_kind_lane(b->kind) && streq(a->ns, b->ns) &&
+		streq(a->name, b->name);
 }
 
 static void lane_take(struct world *w, const struct op *op)
@@ -263,7 +265,7 @@ static bool is_local(const struct op *op)
 {
 	return (op->kind == OP_PURGE && op->aside) || op->kind == OP_PREPARE ||
 		op->kind == OP_CLEAN || op->kind == OP_DROP || op->kind == OP_FILL ||
-		op->kind == OP_WORDS || op->kind == OP_MIGRATE_PREPARE ||
+		op->kind == OP_WORDS || op->kind == OP_LOOK || op->kind == OP_MIGRATE_PREPARE ||
 		op->kind == OP_MIGRATE_SEAL || op->kind == OP_MIGRATE_READ_NVRAM ||
 		op->kind == OP_MIGRATE_WRITE_NVRAM;
 }

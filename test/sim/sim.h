@@ -223,6 +223,7 @@ struct fake {
 	bool read_only;   /* what EFI firmware keeps cannot be written to the host's disk */
 	bool no_firmware; /* it does not have the guests' EFI firmware */
 	bool full;        /* no space is left */
+	char missing[64]; /* a file that PREPARE and LOOK do not find; "": none */
 	char misfit[64];  /* why guests' CPUs cannot be had; "": they can */
 };
 

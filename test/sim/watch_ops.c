@@ -267,6 +267,19 @@ static void watch_claims(struct world *w, const struct op *op)
 	}
 }
 
+/* For others, so that there is a bound; and only if there is something to look for. */
+static void watch_look(struct world *w, const struct op *op)
+{
+	size_t looks = 0, expected = 0;
+
+	for (size_t i = 0; i < w->fake.n_lanes; i++)
+		looks += w->fake.lanes[i].kind == OP_LOOK;
+	for (size_t i = 0; i < op->n_work; i++)
+		expected += volume_work_is_expected(&op->work[i]);
+	if (looks >= LOOKS_MAX || !expected)
+		world_fail(w, "looking for %zu things beside %zu others who do", expected, looks);
+}
+
 void watch_submit(struct world *w, const struct op *op)
 {
 	struct stored vmi;
@@ -274,6 +287,10 @@ void watch_submit(struct world *w, const struct op *op)
 
 	if (op->kind == OP_LIST || op->kind == OP_DESCRIBE || op->kind == OP_COMPARE)
 		return;
+	if (op->kind == OP_LOOK) {
+		watch_look(w, op);
+		return;
+	}
 	if (op->kind == OP_FILL) {
 		watch_fill(w, op);
 		return;
