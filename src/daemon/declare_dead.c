@@ -146,6 +146,15 @@ static bool is_settled_by(const struct migration *g, const struct peer_facts *pe
 		(!peer->up || g->doubt);
 }
 
+static size_t count(const struct agent *agent, const struct peer_facts *peer)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < agent->migrations.n; i++)
+		n += is_settled_by(agent->migrations.list[i], peer);
+	return n;
+}
+
 static unsigned settle_all(struct agent *agent, const struct peer_facts *peer, struct buf *words,
 	struct now now)
 {
@@ -179,6 +188,11 @@ static int declare(struct agent *agent, const struct request *request, struct bu
 		return err_set(err, ERR_NOT_FOUND,
 			"'%s' is no peer in the configuration; 'vmactl peer ls' lists them",
 			request->name);
+	if (!past_has_room(agent, count(agent, peer)))
+		return err_set(err, ERR_TOO_MANY,
+			"there is no room for more that hosts declared dead have still to hear of: those "
+			"that are gone for good make room when they are no peers in the configuration any "
+			"more");
 	if (!settle_all(agent, peer, words, now) && peer->up)
 		return err_set(err, ERR_CONFLICT, "'%s' can be reached: it is not dead",
 			request->name);

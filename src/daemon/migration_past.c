@@ -9,8 +9,9 @@
 #include "daemon/arrivals.h"
 #include "daemon/migrations.h"
 
-#define VALUE    "moved"
-#define PAST_MAX 4096 /* the oldest go */
+#define VALUE       "moved"
+#define PAST_MAX    4096 /* the oldest go */
+#define SETTLED_MAX 1024 /* nobody else knows these: none goes for another */
 
 bool past_is_of(const char *row, const char *owner)
 {
@@ -65,15 +66,36 @@ static void past_free(struct past *p)
 	free(p->peer);
 }
 
+static bool is_settled(const struct past *p)
+{
+	return *p->migration != '\0';
+}
+
+static void drop(struct migrations *gs, size_t i)
+{
+	past_free(&gs->past[i]);
+	memmove(&gs->past[i], &gs->past[i + 1], (--gs->n_past - i) * sizeof(*gs->past));
+}
+
+/* Of those that only say where a machine went. */
+static void make_room(struct migrations *gs)
+{
+	size_t n = 0, oldest = 0;
+
+	for (size_t i = gs->n_past; i-- > 0;) {
+		if (is_settled(&gs->past[i]))
+			continue;
+		oldest = i;
+		n++;
+	}
+	if (n >= PAST_MAX)
+		drop(gs, oldest);
+}
+
 static struct past *add(struct migrations *gs, const char *ns, const char *name)
 {
-	struct past *p;
+	struct past *p = LIST_ADD(gs->past, gs->n_past, gs->cap_past);
 
-	if (gs->n_past == PAST_MAX) {
-		past_free(&gs->past[0]);
-		memmove(gs->past, gs->past + 1, --gs->n_past * sizeof(*gs->past));
-	}
-	p = LIST_ADD(gs->past, gs->n_past, gs->cap_past);
 	p->ns = xstrdup(ns);
 	p->name = xstrdup(name);
 	return p;
@@ -84,7 +106,7 @@ static struct past *find(const struct agent *agent, const struct migration *g)
 	for (size_t i = 0; i < agent->migrations.n_past; i++) {
 		struct past *p = &agent->migrations.past[i];
 
-		if (!*p->migration && streq(p->name, g->vmi) && streq(p->ns, g->meta.ns) &&
+		if (!is_settled(p) && streq(p->name, g->vmi) && streq(p->ns, g->meta.ns) &&
 			streq(p->owner, g->owner))
 			return p;
 	}
@@ -112,16 +134,24 @@ static void note_settled(struct agent *agent, const struct migration *g)
 	agent->migrations.past_changed = true;
 }
 
+static bool will_be_settled(const struct migration *g)
+{
+	return (g->taken || g->reclaimed) && !g->lost;
+}
+
 void past_note(struct agent *agent, const struct migration *g)
 {
-	struct past *p = find(agent, g);
+	struct past *p;
 
-	if ((g->taken || g->reclaimed) && !g->lost)
+	if (will_be_settled(g))
 		note_settled(agent, g);
+	p = find(agent, g);
 	if (!g->moved || (p && p->epoch >= g->epoch))
 		return;
-	if (!p)
+	if (!p) {
+		make_room(&agent->migrations);
 		p = add(&agent->migrations, g->meta.ns, g->vmi);
+	}
 	fill(p, g);
 	agent->migrations.past_changed = true;
 }
@@ -134,7 +164,7 @@ static const struct past *settled(const struct agent *agent, const char *peer,
 	for (size_t i = 0; i < agent->migrations.n_past; i++) {
 		const struct past *p = &agent->migrations.past[i];
 
-		if (*p->migration && streq(p->migration, h->migration) && streq(p->peer, peer) &&
+		if (is_settled(p) && streq(p->migration, h->migration) && streq(p->peer, peer) &&
 			p->epoch == h->epoch)
 			return p;
 	}
@@ -154,6 +184,37 @@ bool past_hear(struct agent *agent, const char *peer, const struct handover *h)
 	else
 		return false;
 	return true;
+}
+
+/* Whoever is no peer any more is not heard: what it waits for it goes on waiting for. */
+static void drop_strangers(struct agent *agent)
+{
+	struct migrations *gs = &agent->migrations;
+
+	for (size_t i = gs->n_past; i-- > 0;) {
+		if (!is_settled(&gs->past[i]) || peers_name(agent, gs->past[i].peer))
+			continue;
+		drop(gs, i);
+		gs->changed = gs->past_changed = true;
+	}
+}
+
+static size_t count_settled(const struct migrations *gs)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < gs->n_past; i++)
+		n += is_settled(&gs->past[i]);
+	for (size_t i = 0; i < gs->n; i++)
+		n += !gs->list[i]->removed && will_be_settled(gs->list[i]);
+	return n;
+}
+
+bool past_has_room(struct agent *agent, size_t more)
+{
+	if (count_settled(&agent->migrations) + more > SETTLED_MAX)
+		drop_strangers(agent);
+	return count_settled(&agent->migrations) + more <= SETTLED_MAX;
 }
 
 /* ---- the store ------------------------------------------------------------------------------- */
@@ -182,7 +243,7 @@ int past_save(struct agent *agent, struct err *err)
 		cJSON_AddNumberToObject(item, "epoch", (double)p->epoch);
 		cJSON_AddNumberToObject(item, "number", (double)p->number);
 		cJSON_AddBoolToObject(item, "away", p->away);
-		if (*p->migration)
+		if (is_settled(p))
 			save_settled(item, p);
 		cJSON_AddItemToArray(list, item);
 	}

@@ -89,6 +89,9 @@ int64_t past_number(const struct agent *agent, const char *ns, const char *name)
 /* Answers a peer that was declared dead, and asks of one that was settled without it. Whether
  * it was that. */
 bool past_hear(struct agent *agent, const char *peer, const struct handover *h);
+/* Whether as many more that a declared death is to settle can be kept until their other host has
+ * heard of it; those of hosts that are no peers any more make room. */
+bool past_has_room(struct agent *agent, size_t more);
 /* The peer that it went to then, or NULL. */
 const char *past_peer(const struct agent *agent, const char *ns, const char *name);
 
