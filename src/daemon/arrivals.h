@@ -12,8 +12,10 @@
 
 /* ---- cargo.c --------------------------------------------------------------------------------- */
 
-/* All that the other host has to know of m, as JSON; owned by the caller. */
-char *cargo_of(const struct agent *agent, const struct machine *m, struct now now);
+/* All that the other host has to know of m, and of its migration g, or NULL, as JSON; owned by the
+ * caller. */
+char *cargo_of(const struct agent *agent, const struct machine *m, const struct migration *g,
+	struct now now);
 /* Text of a cargo, or NULL; borrowed of it. */
 const char *cargo_text(const cJSON *json, const char *key);
 /* The run of a cargo, and its VM, or NULL if it brings none; owned by the caller. Only what this

@@ -51,7 +51,8 @@ static void add_host(cJSON *json, const struct agent *agent, const struct vmi *v
 	host_report_done(&host);
 }
 
-char *cargo_of(const struct agent *agent, const struct machine *m, struct now now)
+char *cargo_of(const struct agent *agent, const struct machine *m, const struct migration *g,
+	struct now now)
 {
 	cJSON *json = cJSON_CreateObject();
 
@@ -65,17 +66,17 @@ char *cargo_of(const struct agent *agent, const struct machine *m, struct now no
 		add_text(json, "vm", vm_document(m));
 		add_text(json, "vmState", vm_state(m->vm));
 	}
-	if (m->migration && m->migration->post_copy)
+	if (g && g->post_copy)
 		cJSON_AddTrueToObject(json, "postCopy");
-	if (m->migration && m->migration->recovery)
-		cJSON_AddNumberToObject(json, "recovery", m->migration->recovery);
-	if (m->migration && migration_is_spent(m->migration, m, now))
+	if (g && g->recovery)
+		cJSON_AddNumberToObject(json, "recovery", g->recovery);
+	if (g && migration_is_spent(g, m, now))
 		cJSON_AddTrueToObject(json, "gone");
 	add_text(json, "vmi", vmi_document(m, agent->options->node_name));
 	add_text(json, "vmiState", vmi_state(m->vmi));
 	luggage_add(json, agent, m);
-	variables_add(json, m->migration);
-	migration_object_pack(json, m->migration);
+	variables_add(json, g);
+	migration_object_pack(json, g);
 	add_host(json, agent, m->vmi);
 	return json_take_text(json);
 }

@@ -245,7 +245,7 @@ static void ask(struct agent *agent, struct asked_check *c, const char *peer,
 	one->answered = !peers_can_check(agent, peer, &one->found);
 	if (one->answered)
 		return;
-	h = handover_letter(agent, peer, HANDOVER_CHECK, cargo_of(agent, m, now));
+	h = handover_letter(agent, peer, HANDOVER_CHECK, cargo_of(agent, m, NULL, now));
 	copy_str(h->migration, UID_SIZE, c->id);
 	copy_str(h->database, UID_SIZE, agent->database_id);
 	h->epoch = MAX(m->vmi->epoch, 1) + 1;

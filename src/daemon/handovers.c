@@ -45,7 +45,7 @@ static char *document_of(const struct agent *agent, const struct migration *g,
 		return xstrdup(g->offer);
 	if ((kind == HANDOVER_PREPARE || kind == HANDOVER_COMMIT || kind == HANDOVER_RECOVER) &&
 		m && m->vmi)
-		return cargo_of(agent, m, now);
+		return cargo_of(agent, m, g, now);
 	if (kind == HANDOVER_OUT)
 		return migration_course(g);
 	if (kind == HANDOVER_ABORT)
