@@ -211,7 +211,7 @@ post_copy_restore()
 
 hosts_end()
 {
-	local status=$? host pid file
+	local status=$? host pid
 	trap '' INT TERM
 	post_copy_restore
 	for host in "${!HOST_AGENT[@]}"; do
@@ -220,9 +220,7 @@ hosts_end()
 	for host in "${!HOST_LIBVIRTD[@]}"; do
 		finish "${HOST_LIBVIRTD[$host]}" || :
 	done
-	for file in "$T"/[ab]/run/libvirt/{qemu,network}/*.pid; do
-		[ ! -e "$file" ] || kill -9 "$(cat "$file")" 2>/dev/null || :
-	done
+	kill_of "$T"/[ab]/run/libvirt/{qemu,network}/*.pid
 	for pid in "${RELAY[@]}" "${HOST_WATCHER[@]}" "${HOST_PID[@]}"; do
 		kill -9 "$pid" 2>/dev/null || :
 		{ wait "$pid" || :; } 2>/dev/null

@@ -204,20 +204,27 @@ finish()
 	{ wait "$1"; } 2>/dev/null
 }
 
+# kill_of FILE...: kill -9 of whom each pid file names. Who was killed before leaves it, and another test's process may have
+# the number by now: that one is younger than the file.
+kill_of()
+{
+	local file pid age
+	for file; do
+		pid=$(cat "$file" 2>/dev/null) || continue
+		age=$(ps -o etimes= -p "$pid") || continue
+		[ "$age" -lt $(($(date +%s) - $(stat -c %Y "$file") - 2)) ] || kill -9 "$pid" 2>/dev/null || :
+	done
+}
+
 # end: everything that was started, each by its pid. The folder is run's to keep or remove.
 end()
 {
-	local status=$? pid file pids=''
+	local status=$? file
 	trap '' INT TERM
 	[ -z "$AGENT" ] || vmactl get vm,vmi,events >"$T/log/objects.txt" 2>&1 || :
 	[ -z "$AGENT" ] || finish "$AGENT" || complain 'the agent did not end well when asked to'
 	[ -z "$LIBVIRTD" ] || finish "$LIBVIRTD" || :
-	for file in "$RUN"/*.pid "$T"/h/run/libvirt/network/*.pid; do
-		[ ! -e "$file" ] || pids+=" $(cat "$file")"
-	done
-	for pid in $pids; do
-		kill -9 "$pid" 2>/dev/null || :
-	done
+	kill_of "$RUN"/*.pid "$T"/h/run/libvirt/network/*.pid
 	! grep -q -s -E 'Sanitizer|runtime error:' "$LOG" || complain 'a sanitizer has found something, see the log'
 	for file in "$S"/vmi/*/*.log "$T"/h/var/log/libvirt/qemu "$T"/lv/log; do
 		[ ! -e "$file" ] || cp -r "$file" "$T/log/"
