@@ -48,13 +48,25 @@ static void step_begin(struct migration_call *c)
 	migration_changed(c);
 }
 
+/* The other host is told no more of it than that, and shows the same. */
+static void set_reason(struct migration_call *c)
+{
+	char words[PEER_WHY_SIZE];
+
+	if (c->plan->because) {
+		snprintf(words, sizeof(words), "%s: %s", c->plan->reason, c->plan->because);
+		replace_str(&c->g->reason, words);
+	} else if (c->plan->reason != c->g->reason) {
+		replace_str(&c->g->reason, c->plan->reason);
+	}
+}
+
 static void end(struct migration_call *c, bool succeeded)
 {
 	struct migration *g = c->g;
 
 	g->succeeded = succeeded;
-	if (c->plan->reason != g->reason)
-		replace_str(&g->reason, c->plan->reason);
+	set_reason(c);
 	migration_set_state(g, MIGRATION_DONE);
 	migration_changed(c);
 	migrations_prune(c->agent, g);
@@ -223,19 +235,6 @@ static bool is_dead(struct agent *agent, const char *peer)
 	const struct peer_facts *p = peers_find(agent, peer);
 
 	return p && p->dead.wall;
-}
-
-/* The other host is told no more of it than that, and shows the same. */
-static void set_reason(struct migration_call *c)
-{
-	char words[PEER_WHY_SIZE];
-
-	if (c->plan->because) {
-		snprintf(words, sizeof(words), "%s: %s", c->plan->reason, c->plan->because);
-		replace_str(&c->g->reason, words);
-	} else if (c->plan->reason != c->g->reason) {
-		replace_str(&c->g->reason, c->plan->reason);
-	}
 }
 
 static void step_abort(struct migration_call *c)

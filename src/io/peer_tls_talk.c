@@ -155,8 +155,8 @@ static int hear_welcome(struct conn *c, const struct peer_message *m, struct err
 			m->hello.version, version);
 	c->theirs = m->hello;
 	opened(c);
-	conn_say(c,
-		&status); /* it may have changed since our HELLO, when nothing else could be said */
+	/* It may have changed since our HELLO, when nothing else could be said. */
+	conn_say(c, &status);
 	return 0;
 }
 
